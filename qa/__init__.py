@@ -1,0 +1,1 @@
+"""Ask questions of your own tables and get answers you can trust."""

@@ -1,0 +1,1 @@
+"""Results to answers: sentence, value, table, chart, checks, downloads, links."""

@@ -1,0 +1,1 @@
+"""Files to tables: read bytes, decide kinds, profile, and say what was assumed."""
