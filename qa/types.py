@@ -102,6 +102,7 @@ class Schema:
     hidden: tuple[str, ...] = ()
     one_row: bool = False
     keys: tuple[frozenset[str], ...] = ()
+    most_rows: int | None = None
 
     def __iter__(self) -> Iterator[Column]:
         return iter(self.columns)

@@ -1,0 +1,1 @@
+"""The plan language: formulas, functions, steps, and the checker that types them."""
