@@ -1,0 +1,1 @@
+"""The page: everything that draws, and nothing that decides what is true."""

@@ -1,0 +1,130 @@
+"""The pieces of the Ask page, in the order a person meets them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import streamlit as st
+
+from qa.data.table import Table
+from qa.errors import LoadError
+from qa.ui import cards, datasets, links
+from qa.ui import progress as watching
+from qa.ui.asking import ask, example_questions, settle
+from qa.ui.session import Dataset, Session
+from qa.ui.words import cut, escape, plain, plural, rows
+
+QUESTION_LENGTH = 2000
+
+
+def pick(here: Session) -> Dataset:
+    """The picker and the place to add files; gives the dataset to work on."""
+    st.title("Ask your data")
+    options = datasets.choices(here)
+    dataset = datasets.current(here)
+    with st.container(horizontal=True, vertical_alignment="bottom", key="picker"):
+        keys = list(options)
+        picked = st.selectbox(
+            "Data", keys, index=keys.index(dataset.key), format_func=lambda key: cut(options[key], 60), key="dataset"
+        )
+        with st.popover("Add files", icon=":material/upload_file:"):
+            add_files(here)
+    if picked != dataset.key:
+        here.dataset_key = picked
+        with st.skeleton(height=80):
+            dataset = datasets.current(here)
+    return dataset
+
+
+def add_files(here: Session) -> None:
+    """Several files at once, spooled to disk and read at once; what could not be read says why."""
+    given = st.file_uploader(
+        f"CSV, Excel, JSON, Parquet and more, up to {here.settings.upload_mb} MB each",
+        accept_multiple_files=True,
+        key=f"uploader-{here.uploaders}",
+    )
+    for error in here.upload_errors:
+        load_error(error)
+    if not given:
+        return
+    with st.status("Reading your files", expanded=True) as status:
+        here.upload_errors = datasets.take(
+            here, given, progress=lambda name: status.update(label=f"Reading {plain(name)}")
+        )
+    here.uploaders += 1  # a fresh uploader lets go of the bytes it held in memory
+    st.session_state.pop("dataset", None)
+    st.rerun()
+
+
+def load_error(error: LoadError) -> None:
+    """One file's trouble, what it is and what to do."""
+    for issue in error.issues:
+        st.error(f"**{plain(issue.where or 'File')}**: {escape(issue.message)} {escape(issue.hint)}")
+
+
+def describe(dataset: Dataset) -> None:
+    """One line about the tables, and the way to everything known of them."""
+    sizes = [
+        f"**{plain(table.name)}** {rows(table.rows)} × {plural(len(table.columns), 'column')}"
+        for table in dataset.tables
+    ]
+    with st.container(gap="xxsmall", key="description"):
+        st.caption(" · ".join([escape(dataset.blurb)] * bool(dataset.blurb) + sizes[:6]))
+        worth = sum(1 for t in dataset.tables for a in t.report.assumptions if a.damage >= 2)
+        label = f"See the columns and {plural(worth, 'thing')} assumed while reading" if worth else "See the columns"
+        st.page_link("pages/data.py", label=label, icon=":material/table_chart:")
+
+
+def question_box(here: Session, dataset: Dataset) -> None:
+    """The question, and examples of this data's own to click."""
+    running = here.job is not None and not here.job.finished
+    follow = any(True for _ in here.answered(dataset))
+    asked = st.container(key="ask").chat_input(
+        "Ask a follow-up, or something new" if follow else "Ask a question about this data",
+        key="question",
+        max_chars=QUESTION_LENGTH,
+        disabled=running,
+    )
+    if asked and asked.strip():
+        ask(here, dataset, asked.strip())
+        st.rerun()
+    if not here.entries and not running:
+        _examples(here, dataset)
+
+
+def _examples(here: Session, dataset: Dataset) -> None:
+    questions = example_questions(dataset.tables, tuple(t.digest for t in dataset.tables))
+    if not questions:
+        return
+    with st.container(key="examples", gap="xsmall"):
+        st.caption("Or try one of these")
+        with st.container(horizontal=True, gap="small"):
+            for number, question in enumerate(questions):
+                if st.button(plain(question, 90), key=f"example-{number}"):
+                    ask(here, dataset, question)
+                    st.rerun()
+
+
+def shared_link(here: Session, dataset: Dataset) -> None:
+    """Answer the link this page was opened with, once."""
+    links.open_shared(here, dataset)
+
+
+def progress(here: Session) -> None:
+    """Watch the running question; a finished one becomes an entry."""
+    settle(here)
+    if here.job:
+        watching.watch(here)
+
+
+def answers(here: Session, dataset: Dataset) -> None:
+    """The answer in focus whole, the others as one line each, newest first."""
+    focus = here.entry(here.focus) or (here.entries[-1] if here.entries else None)
+    if focus is None:
+        return
+    cards.card(here, focus, dataset)
+    others = [entry for entry in reversed(here.entries) if entry is not focus]
+    if others:
+        st.caption("Earlier questions")
+    for entry in others[:20]:
+        cards.line(here, entry)

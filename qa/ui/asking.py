@@ -1,0 +1,81 @@
+"""From what a person typed or clicked to an entry of their session, through the pipeline."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import streamlit as st
+
+from qa import pipeline
+from qa.answer.answer import Answer
+from qa.data.table import Table
+from qa.engine.worker import Pool
+from qa.planner import offline
+from qa.planner.dialogue import Turn
+from qa.settings import settings
+from qa.ui.examples import examples
+from qa.ui.job import Job, Progress
+from qa.ui.progress import AT_ONCE
+from qa.ui.session import Dataset, Entry, Session
+
+HISTORY = 6
+"""earlier questions a follow-up may refer to"""
+
+
+@st.cache_resource(show_spinner=False)
+def pool() -> Pool:
+    """The workers of this server, shared by its sessions; they keep nothing between two plans."""
+    return Pool(settings())
+
+
+def ask(here: Session, dataset: Dataset, question: str) -> None:
+    """Start answering a question. A quick answer is there when this returns; else the page watches it."""
+    turns = tuple(Turn(e.question, e.answer.reply or {}, _reading(e.answer)) for e in here.answered(dataset))[-HISTORY:]
+    own, tables = here.settings, dataset.tables
+
+    def work(progress: Progress) -> Answer:
+        return pipeline.ask(
+            question, tables, settings=own, history=turns, progress=progress, pool=pool(), session=here.id
+        )
+
+    _start(here, dataset, question, work)
+
+
+def run(here: Session, dataset: Dataset, question: str, reply: dict[str, Any]) -> None:
+    """Run a plan as it is, without a model: an edited plan, a chosen reading, a shared link."""
+    own, tables, shared = here.settings, dataset.tables, pool()
+
+    def work(progress: Progress) -> Answer:
+        return pipeline.run_plan(
+            reply, tables, settings=own, question=question, progress=progress, pool=shared, session=here.id
+        )
+
+    _start(here, dataset, question, work)
+
+
+def _start(here: Session, dataset: Dataset, question: str, work: Callable[[Progress], Answer]) -> None:
+    if here.job and not here.job.finished:
+        here.job.stop()
+        settle(here)
+    here.job = Job(question, dataset, work).start()
+    if here.job.wait(AT_ONCE):
+        settle(here)
+
+
+def settle(here: Session) -> None:
+    """Move a finished question from the job to the entries. Does nothing while it still runs."""
+    job = here.job
+    if job and job.finished and job.answer:
+        here.job = None
+        here.add(Entry(here.next_id("q"), job.question, job.dataset, job.answer))
+
+
+def _reading(answer: Answer) -> str:
+    return "; ".join(part.reading for part in answer.parts if part.reading)
+
+
+@st.cache_resource(show_spinner=False, max_entries=50)
+def example_questions(_tables: tuple[Table, ...], digests: tuple[str, ...]) -> list[str]:
+    """Questions the offline planner has a plan for, cached on the tables' digests."""
+    return examples(_tables, lambda question: offline.plan(question, _tables).reply == "plan")

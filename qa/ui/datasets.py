@@ -1,0 +1,200 @@
+"""What a visitor can ask about: the samples that ship, the catalog's files, and their own uploads."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO, Protocol
+
+import streamlit as st
+
+from qa.data.read import ReadOptions, load, load_isolated
+from qa.data.table import Table
+from qa.errors import Issue, LoadError
+from qa.settings import settings
+from qa.ui.session import Dataset, Session, Upload
+
+ROOT = Path(__file__).parents[2]
+UPLOADS = "uploads"
+MOST_FILES = 20
+
+
+@dataclass(frozen=True)
+class Sample:
+    """A sample that ships: its label, one line about it, and its files under `sample_data/`."""
+
+    label: str
+    blurb: str
+    files: tuple[str, ...]
+
+
+SAMPLES = {
+    "housing": Sample(
+        "Housing market (sample)",
+        "Synthetic monthly figures of 928 US housing markets: inventory, new listings, prices, days to pending.",
+        ("housing.parquet",),
+    ),
+    "flights": Sample(
+        "New York flights 2013 (sample)",
+        "Every flight that left New York in 2013, with airlines, airports, planes and weather.",
+        tuple(f"flights/{name}.parquet" for name in ("flights", "airlines", "airports", "planes", "weather")),
+    ),
+    "shop": Sample(
+        "Small shop (sample)",
+        "Customers, orders, order lines and products, with the dirt of real exports.",
+        tuple(f"shop/{name}.csv" for name in ("orders", "order_lines", "customers", "products")),
+    ),
+}
+
+
+class Given(Protocol):
+    """What a file uploader hands over: a readable with a name."""
+
+    name: str
+
+    def read(self, size: int = -1) -> bytes: ...
+
+
+def choices(here: Session) -> dict[str, str]:
+    """Key -> label of everything this visitor can pick, their own files first."""
+    own = {UPLOADS: _uploads_label(here)} if here.uploads else {}
+    return (
+        own
+        | {f"sample:{key}": sample.label for key, sample in SAMPLES.items()}
+        | {f"file:{path}": path.name for path in _catalog()}
+    )
+
+
+def current(here: Session) -> Dataset:
+    """The dataset the visitor works on; the first sample on a first visit."""
+    keys = choices(here)
+    if here.dataset_key not in keys:
+        here.dataset_key = next(iter(keys))
+    return _open(here, here.dataset_key or "")
+
+
+def _open(here: Session, key: str) -> Dataset:
+    kind, _, rest = key.partition(":")
+    match kind:
+        case "sample":
+            return sample(rest)
+        case "file":
+            return _catalog_file(rest)
+        case _:
+            tables = tuple(table for upload in here.uploads.values() for table in upload.tables)
+            return Dataset(UPLOADS, _uploads_label(here), "", tables)
+
+
+def _uploads_label(here: Session) -> str:
+    names = [upload.shown for upload in here.uploads.values()]
+    return names[0] if len(names) == 1 else f"Your files ({len(names)})"
+
+
+@st.cache_resource(show_spinner=False, max_entries=20)
+def sample(key: str) -> Dataset:
+    """A sample's tables, read once for the whole server and never changed."""
+    entry = SAMPLES[key]
+    paths = [ROOT / "sample_data" / file for file in entry.files]
+    tables = tuple(table for path in paths for table in load(path, cache=settings().cache))
+    return Dataset(f"sample:{key}", entry.label, entry.blurb, tables)
+
+
+def _catalog() -> list[Path]:
+    """The files that the person who runs the server offers with QA_DATA. Nothing else can be opened by path."""
+    found: list[Path] = []
+    for place in map(Path, settings().data):
+        found += sorted(p for p in place.iterdir() if p.is_file()) if place.is_dir() else [place]
+    return [path for path in found if path.suffix.lower() in SUFFIXES]
+
+
+def _catalog_file(path: str) -> Dataset:
+    stamp = Path(path).stat()
+    return _catalog_tables(path, stamp.st_mtime_ns, stamp.st_size)
+
+
+@st.cache_resource(show_spinner=False, max_entries=20)
+def _catalog_tables(path: str, changed: int, size: int) -> Dataset:
+    return Dataset(f"file:{path}", Path(path).name, "", tuple(load_isolated(Path(path), cache=settings().cache)))
+
+
+SUFFIXES = {
+    ".csv", ".tsv", ".txt", ".tab", ".psv", ".gz", ".zip", ".zst", ".xlsx", ".xlsm", ".xls", ".xlsb", ".ods", ".json", ".jsonl",
+    ".ndjson", ".parquet", ".pq", ".arrow", ".feather", ".ipc", ".sqlite", ".db", ".duckdb",
+}  # fmt: skip
+
+
+def take(here: Session, given: Sequence[Given], progress: Callable[[str], None] = lambda _: None) -> list[LoadError]:
+    """Spool each file to disk, read it in a child process, and make the uploads the dataset.
+
+    A file with the name of an earlier one replaces it. Gives one error per file that could not be read;
+    the others are kept. `progress` hears the shown name of the file being read.
+    """
+    errors = []
+    for file in given[:MOST_FILES]:
+        shown = shown_name(file.name)
+        progress(shown)
+        try:
+            path = _spool(here, file, shown)
+            here.uploads[shown.casefold()] = Upload(shown, path, _read(here, path, shown, ReadOptions()), ReadOptions())
+            here.dataset_key = UPLOADS
+        except LoadError as error:
+            errors.append(LoadError(_named(error, shown)))
+    if len(given) > MOST_FILES:
+        errors.append(LoadError(Issue("too_many_files", "", f"Only the first {MOST_FILES} files were read.")))
+    return errors
+
+
+def reread(here: Session, upload: Upload, options: ReadOptions) -> None:
+    """Read an upload again in another way; its tables are replaced. Raises LoadError and then changes nothing."""
+    tables = _read(here, upload.path, upload.shown, options)
+    here.uploads[upload.shown.casefold()] = Upload(upload.shown, upload.path, tables, options)
+
+
+def forget(here: Session, upload: Upload) -> None:
+    """Take a file out of this session and off the disk."""
+    here.uploads.pop(upload.shown.casefold(), None)
+    upload.path.unlink(missing_ok=True)
+
+
+def shown_name(name: str) -> str:
+    """The last piece of an uploaded name without control characters, at most 80 characters."""
+    last = re.split(r"[/\\]", name)[-1]
+    printable = "".join(c for c in last if c.isprintable()).strip()
+    stem, dot, suffix = printable.rpartition(".")
+    short = printable if len(printable) <= 80 else f"{(stem or suffix)[:70]}…{dot}{suffix[:8] if stem else ''}"
+    return short or "file"
+
+
+def _spool(here: Session, file: Given, shown: str) -> Path:
+    """The bytes on disk in the session's own folder, under a name of ours: an uploaded name is never a path."""
+    suffixes = [s for s in Path(shown).suffixes[-2:] if re.fullmatch(r"\.[A-Za-z0-9]{1,8}", s)]
+    path = here.folder / f"{here.next_id('upload')}{''.join(suffixes).lower()}"
+    most, written = here.settings.upload_mb * 1_000_000, 0
+    with path.open("wb") as out:
+        while chunk := file.read(1 << 20):
+            written += len(chunk)
+            if written > most:
+                path.unlink()
+                hint = f"At most {here.settings.upload_mb} MB. Put it in a folder of QA_DATA on the server instead."
+                raise LoadError(Issue("file_too_big", "", "The file is too big.", hint))
+            out.write(chunk)
+    return path
+
+
+def _read(here: Session, path: Path, shown: str, options: ReadOptions) -> tuple[Table, ...]:
+    name = _free_name(here, shown)
+    return tuple(load_isolated(path, name=name, options=options, cache=here.folder / "parquet"))
+
+
+def _free_name(here: Session, shown: str) -> str:
+    """An identifier for a table made of the shown name, not yet taken by another upload."""
+    stem = re.sub(r"\W+", "_", Path(shown).stem.split(".")[0].casefold(), flags=re.ASCII).strip("_") or "table"
+    base = stem if not stem[0].isdigit() else f"t_{stem}"
+    others = {table.name for key, upload in here.uploads.items() if key != shown.casefold() for table in upload.tables}
+    return base if base not in others else next(f"{base}_{n}" for n in range(2, 1000) if f"{base}_{n}" not in others)
+
+
+def _named(error: LoadError, shown: str) -> list[Issue]:
+    return [Issue(i.code, shown, i.message, i.hint, i.candidates) for i in error.issues]

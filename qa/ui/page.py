@@ -1,0 +1,45 @@
+"""How every page opens: its title, the visitor's session, the way to the other pages."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from qa.ui import sidebar, theme
+from qa.ui.session import Session, session
+
+PAGES = {
+    "ask": ("app.py", "Ask", ":material/forum:"),
+    "data": ("pages/data.py", "Data", ":material/table_chart:"),
+    "board": ("pages/board.py", "Board", ":material/dashboard:"),
+    "audit": ("pages/audit.py", "Audit", ":material/fact_check:"),
+    "plans": ("pages/plans.py", "Plans", ":material/account_tree:"),
+    "settings": ("pages/settings.py", "Settings", ":material/tune:"),
+}
+"""key -> file, label, icon, in the order of the navigation"""
+
+
+def open_page(key: str) -> Session:
+    """Set this page up, draw the sidebar, and give the visitor's session. The first call of every page."""
+    _, label, icon = PAGES[key]
+    st.set_page_config(
+        page_title=f"{label} · DataFrame QA",
+        page_icon=icon,
+        layout="wide",
+        menu_items={"About": "Ask your own tables."},
+    )
+    theme.apply()
+    here = session()
+    with st.sidebar:
+        st.markdown("**DataFrame QA**")
+        with st.container(key="nav"):
+            for file, text, symbol in PAGES.values():
+                st.page_link(file, label=text, icon=symbol, width="stretch")
+        sidebar.trail(here)
+    return here
+
+
+def title(text: str, under: str = "") -> None:
+    """The page's heading and one quiet line under it. `text` and `under` are ours, never data."""
+    st.title(text)
+    if under:
+        st.caption(under)

@@ -1,0 +1,118 @@
+"""One visitor's state: their tables, questions, key and limits, seen by nobody else."""
+
+from __future__ import annotations
+
+import secrets
+import shutil
+import tempfile
+import weakref
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+
+from qa.answer.answer import Answer
+from qa.data.table import Table
+from qa.errors import LoadError
+from qa.settings import Settings
+from qa.settings import settings as process_settings
+from qa.ui.job import Job
+
+KEY = "qa_session"
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """Tables that a question may use together. `key` is stable, `label` is what people read."""
+
+    key: str
+    label: str
+    blurb: str
+    tables: tuple[Table, ...]
+
+    @property
+    def digests(self) -> dict[str, str]:
+        return {table.name: table.digest for table in self.tables}
+
+
+@dataclass(frozen=True)
+class Upload:
+    """A file a person gave: its shown name, where it was spooled, how it was read and what came of it."""
+
+    shown: str
+    path: Path
+    tables: tuple[Table, ...]
+    options: Any = None
+
+
+@dataclass
+class Entry:
+    """A question of this session and what came of it, newest last in `Session.entries`."""
+
+    id: str
+    question: str
+    dataset: Dataset
+    answer: Answer
+    asked_at: datetime = field(default_factory=lambda: datetime.now(UTC))
+    note: str | None = None
+    feedback: int | None = None
+    proposed: dict[str, Any] | None = None
+    """the plan as it was before a person edited it"""
+
+
+class Session:
+    """Everything one browser tab's visit holds. Its folder vanishes with it."""
+
+    def __init__(self) -> None:
+        self.id = secrets.token_hex(8)
+        self.folder = Path(tempfile.mkdtemp(prefix="qa-session-"))
+        self._cleanup = weakref.finalize(self, shutil.rmtree, self.folder, ignore_errors=True)
+        self.uploads: dict[str, Upload] = {}
+        self.dataset_key: str | None = None
+        self.entries: list[Entry] = []
+        self.focus: str | None = None
+        self.job: Job | None = None
+        self.overrides: dict[str, Any] = {}
+        self.board: Any = None
+        self.shares_opened: set[str] = set()
+        self.counter = 0
+        self.uploaders = 0
+        self.editing: str | None = None
+        self.upload_errors: list[LoadError] = []
+
+    @property
+    def settings(self) -> Settings:
+        """The process's settings with what this visitor changed on the Settings page."""
+        return process_settings().model_copy(update=self.overrides)
+
+    def next_id(self, prefix: str) -> str:
+        self.counter += 1
+        return f"{prefix}{self.counter}"
+
+    def add(self, entry: Entry) -> Entry:
+        self.entries.append(entry)
+        self.focus = entry.id
+        return entry
+
+    def entry(self, id: str | None) -> Entry | None:
+        return next((entry for entry in self.entries if entry.id == id), None)
+
+    def answered(self, dataset: Dataset) -> Iterator[Entry]:
+        """Earlier answered questions on the same data as it is now: what a follow-up may refer to."""
+        return (e for e in self.entries if e.dataset.digests == dataset.digests and e.answer.status == "answered")
+
+    @property
+    def spent(self) -> float:
+        """US dollars of model calls in this session."""
+        return sum(a.cost or 0.0 for entry in self.entries for a in entry.answer.attempts)
+
+
+def session() -> Session:
+    """This visitor's session, made on the first call of a visit."""
+    if KEY not in st.session_state:
+        st.session_state[KEY] = Session()
+    found: Session = st.session_state[KEY]
+    return found

@@ -1,0 +1,34 @@
+"""The few lines of style the page adds to Streamlit's theme: a reading width, quiet rows, visible focus."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+CSS = """
+<style>
+  [data-testid="stMainBlockContainer"] { max-width: 60rem; padding-top: 2.5rem; padding-bottom: 6rem; }
+  [data-testid="stMainBlockContainer"] h1 { font-size: 1.9rem; letter-spacing: -0.015em; padding: .25rem 0; }
+  [data-testid="stSidebarHeader"] { height: 2.5rem; }
+  .st-key-nav { gap: .15rem; }
+  .st-key-trail button, .st-key-trail button > div { justify-content: flex-start; text-align: left; min-height: 0; }
+  .st-key-trail button p { white-space: nowrap; overflow: hidden; text-overflow: ellipsis; }
+  [class*="st-key-trail-line"] [data-testid="stCaptionContainer"] { margin: -.4rem 0 .3rem 1.65rem; font-size: .78rem; }
+  [class*="st-key-answer-"] [data-testid="stText"] { white-space: pre-wrap; overflow-wrap: anywhere; }
+  [class*="st-key-question-"] [data-testid="stText"] { font-weight: 600; }
+  [class*="st-key-sentence-"] [data-testid="stText"] { font-size: 1.2rem; line-height: 1.5; }
+  [class*="st-key-value-"] [data-testid="stText"] { font-size: 2.6rem; line-height: 1.15; font-weight: 650; letter-spacing: -0.02em; }
+  [class*="st-key-notes-"] { margin-top: -.4rem; }
+  [class*="st-key-earlier-"] button { text-align: left; padding: 0; min-height: 0; }
+  :focus-visible:not(textarea):not(input) { outline: 2px solid currentColor; outline-offset: 2px; }
+  @media (max-width: 640px) {
+    [data-testid="stMainBlockContainer"] { padding: 2.75rem 1rem 6rem; }
+    [class*="st-key-value-"] [data-testid="stText"] { font-size: 2.1rem; }
+    [class*="st-key-sentence-"] [data-testid="stText"] { font-size: 1.08rem; }
+  }
+</style>
+"""
+
+
+def apply() -> None:
+    """Add the style to this page. Nothing of a person's data is ever in it."""
+    st.html(CSS)
