@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import streamlit as st
 
-from qa.data.table import Table
 from qa.errors import LoadError
 from qa.ui import cards, datasets, links
 from qa.ui import progress as watching

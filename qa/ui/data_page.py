@@ -52,7 +52,7 @@ def facts(table: Table) -> None:
 def columns(table: Table) -> None:
     """Every column with its kind, its gaps and a sketch of its values."""
     st.subheader("Columns")
-    profile = [c for c in table.profile.columns]
+    profile = list(table.profile.columns)
     frame = pl.DataFrame(
         {
             "column": [c.name for c in profile],
@@ -229,7 +229,7 @@ def _options_form(report: LoadReport, options: Any, table: Table) -> Any:
     names = [c.name for c in table.columns]
     changed = st.multiselect("Columns to read as text", names, default=_as_text(options, names), format_func=cut)
     others = {k: v for k, v in options.as_kinds.items() if v != Kind.TEXT.value}
-    update["as_kinds"] = others | {name: Kind.TEXT.value for name in changed}
+    update["as_kinds"] = others | dict.fromkeys(changed, Kind.TEXT.value)
     return options.model_copy(update=update)
 
 

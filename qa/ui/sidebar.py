@@ -38,7 +38,7 @@ def _line(here: Session, entry: Entry) -> None:
 
 
 def _draw(here: Session, entry: Entry, label: str, icon: str, state: str) -> None:
-    if st.button(label, key=f"trail-{entry.id}", icon=icon, type="tertiary", width="stretch", help=f"Open ({state})"):
+    if st.button(label, key=f"trail-{entry.id}", icon=icon, type="tertiary", width="stretch"):
         here.focus = entry.id
         st.switch_page("app.py")
     st.caption(summary(entry.answer))

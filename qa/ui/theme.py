@@ -6,11 +6,14 @@ import streamlit as st
 
 CSS = """
 <style>
-  [data-testid="stMainBlockContainer"] { max-width: 60rem; padding-top: 2.5rem; padding-bottom: 6rem; }
+  [data-testid="stMainBlockContainer"] { max-width: 60rem; padding-top: 3.75rem; padding-bottom: 6rem; }
   [data-testid="stMainBlockContainer"] h1 { font-size: 1.9rem; letter-spacing: -0.015em; padding: .25rem 0; }
+  [data-testid="stMainBlockContainer"] h3 { font-size: 1.2rem; padding: 1rem 0 .25rem; }
+  [data-testid="stMetricValue"] { font-size: 1.6rem; }
   [data-testid="stSidebarHeader"] { height: 2.5rem; }
   .st-key-nav { gap: .15rem; }
-  .st-key-trail button, .st-key-trail button > div { justify-content: flex-start; text-align: left; min-height: 0; }
+  .st-key-trail button { justify-content: flex-start; min-height: 0; padding: .15rem 0; }
+  .st-key-trail button > div, .st-key-trail button span { justify-content: flex-start; text-align: left; min-width: 0; }
   .st-key-trail button p { white-space: nowrap; overflow: hidden; text-overflow: ellipsis; }
   [class*="st-key-trail-line"] [data-testid="stCaptionContainer"] { margin: -.4rem 0 .3rem 1.65rem; font-size: .78rem; }
   [class*="st-key-answer-"] [data-testid="stText"] { white-space: pre-wrap; overflow-wrap: anywhere; }
@@ -21,7 +24,7 @@ CSS = """
   [class*="st-key-earlier-"] button { text-align: left; padding: 0; min-height: 0; }
   :focus-visible:not(textarea):not(input) { outline: 2px solid currentColor; outline-offset: 2px; }
   @media (max-width: 640px) {
-    [data-testid="stMainBlockContainer"] { padding: 2.75rem 1rem 6rem; }
+    [data-testid="stMainBlockContainer"] { padding: 3.75rem 1rem 6rem; }
     [class*="st-key-value-"] [data-testid="stText"] { font-size: 2.1rem; }
     [class*="st-key-sentence-"] [data-testid="stText"] { font-size: 1.08rem; }
   }
