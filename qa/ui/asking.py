@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import streamlit as st
@@ -32,34 +31,40 @@ def pool() -> Pool:
 def ask(here: Session, dataset: Dataset, question: str) -> None:
     """Start answering a question. A quick answer is there when this returns; else the page watches it."""
     turns = tuple(Turn(e.question, e.answer.reply or {}, _reading(e.answer)) for e in here.answered(dataset))[-HISTORY:]
-    own, tables = here.settings, dataset.tables
+    own, tables, shared, name = here.settings, dataset.tables, pool(), here.id
 
     def work(progress: Progress) -> Answer:
-        return pipeline.ask(
-            question, tables, settings=own, history=turns, progress=progress, pool=pool(), session=here.id
-        )
+        return pipeline.ask(question, tables, settings=own, history=turns, progress=progress, pool=shared, session=name)
 
-    _start(here, dataset, question, work)
+    _start(here, Job(question, dataset, work))
 
 
-def run(here: Session, dataset: Dataset, question: str, reply: dict[str, Any]) -> None:
+def run(
+    here: Session,
+    dataset: Dataset,
+    question: str,
+    reply: dict[str, Any],
+    *,
+    note: str | None = None,
+    proposed: dict[str, Any] | None = None,
+) -> None:
     """Run a plan as it is, without a model: an edited plan, a chosen reading, a shared link."""
-    own, tables, shared = here.settings, dataset.tables, pool()
+    own, tables, shared, name = here.settings, dataset.tables, pool(), here.id
 
     def work(progress: Progress) -> Answer:
         return pipeline.run_plan(
-            reply, tables, settings=own, question=question, progress=progress, pool=shared, session=here.id
+            reply, tables, settings=own, question=question, progress=progress, pool=shared, session=name
         )
 
-    _start(here, dataset, question, work)
+    _start(here, Job(question, dataset, work, note=note, proposed=proposed))
 
 
-def _start(here: Session, dataset: Dataset, question: str, work: Callable[[Progress], Answer]) -> None:
-    if here.job and not here.job.finished:
+def _start(here: Session, job: Job) -> None:
+    if here.job:
         here.job.stop()
         settle(here)
-    here.job = Job(question, dataset, work).start()
-    if here.job.wait(AT_ONCE):
+    here.job = job.start()
+    if job.wait(AT_ONCE):
         settle(here)
 
 
@@ -68,7 +73,7 @@ def settle(here: Session) -> None:
     job = here.job
     if job and job.finished and job.answer:
         here.job = None
-        here.add(Entry(here.next_id("q"), job.question, job.dataset, job.answer))
+        here.add(Entry(here.next_id("q"), job.question, job.dataset, job.answer, note=job.note, proposed=job.proposed))
 
 
 def _reading(answer: Answer) -> str:

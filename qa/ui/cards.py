@@ -9,7 +9,7 @@ import streamlit as st
 
 from qa.answer.answer import Answer, AnswerPart
 from qa.answer.formats import show
-from qa.ui import actions, evidence
+from qa.ui import actions, evidence, plan_editor
 from qa.ui.asking import ask, run
 from qa.ui.columns import column_config
 from qa.ui.session import Dataset, Entry, Session
@@ -58,6 +58,8 @@ def _answered(here: Session, entry: Entry) -> None:
         part_view(part, f"{entry.id}-{number}", heading=len(answer.parts) > 1)
         evidence.tabs(answer, part, f"{entry.id}-{number}")
     actions.row(here, entry)
+    if here.editing == entry.id:
+        plan_editor.editor(here, entry, entry.dataset)
 
 
 def part_view(part: AnswerPart, key: str, *, heading: bool = False) -> None:

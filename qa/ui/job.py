@@ -6,7 +6,7 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from qa.answer.answer import Answer
 from qa.errors import Issue, QAError
@@ -42,6 +42,8 @@ class Job:
     question: str
     dataset: Dataset
     work: Callable[[Progress], Answer]
+    note: str | None = None
+    proposed: dict[str, Any] | None = None
     answer: Answer | None = None
     events: list[tuple[str, str]] = field(default_factory=list)
     started: float = field(default_factory=time.monotonic)

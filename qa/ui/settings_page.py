@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import json
 import zoneinfo
 from typing import Any
 
 import streamlit as st
 
 from qa.planner import payload
-from qa.settings import Settings
+from qa.settings import settings
 from qa.ui import datasets
 from qa.ui.session import Session
 from qa.ui.words import plain
 
 PRIVACY = {
-    "names": ("Names only", "Column names and kinds. No value of yours leaves this machine."),
-    "profile": ("Names and statistics", "Also counts, ranges and the commonest values of each column."),
-    "samples": ("Also examples", "Also a few example values of each column."),
+    "names": ("Names only", "Names and kinds of tables and columns. No value and no statistic leaves this machine."),
+    "profile": ("Names and statistics", "Also counts, and the ranges of numbers and dates. Never text from a cell."),
+    "samples": ("Also examples", "Also frequent values, a few examples, and values that your question names."),
 }
 LIMITS = {
     "query_seconds": ("Seconds a plan may run", 1.0, 600.0),
@@ -43,10 +42,7 @@ def model(here: Session) -> None:
             "Address of the server (only for local or private models)", now.api_base or "", placeholder="https://…"
         )
         if st.form_submit_button("Use it", type="primary"):
-            change = {"model": name.strip() or None, "api_base": base.strip() or None}
-            if key.strip():
-                change["api_key"] = key.strip()
-            here.overrides |= change
+            here.overrides |= chosen(name.strip(), key.strip(), base.strip(), now.api_base)
             st.rerun()
     state = f"Now: {plain(now.model)}" if now.model else "Now: the offline planner"
     has_key = " · a key is set for this session" if "api_key" in here.overrides else ""
@@ -56,6 +52,16 @@ def model(here: Session) -> None:
         st.rerun()
     careful = st.slider("Plans asked for and compared (careful mode)", 1, 7, now.careful, help="1 = off")
     _set(here, careful=careful)
+
+
+def chosen(model: str, key: str, base: str, was: str | None) -> dict[str, Any]:
+    """What the form changes. The server's own key never goes to an address that a visitor typed."""
+    change: dict[str, Any] = {"model": model or None, "api_base": base or None}
+    if key:
+        change["api_key"] = key
+    elif base and base != was:
+        change["api_key"] = "no-key-given"
+    return change
 
 
 def privacy(here: Session) -> None:
@@ -77,20 +83,19 @@ def privacy(here: Session) -> None:
     if box.open:
         with box:
             question = st.text_input("For the question", "How many rows are there?")
-            built = payload.build(question, dataset.tables, privacy=picked, history=())
+            built = payload.build(question, dataset.tables, privacy=picked)
+            st.caption(f"About {built.tokens:,} tokens.")
+            for note in built.cut:
+                st.text(f"Left out: {note}")
             for message in built.messages:
                 st.caption(f"Sent as {plain(message['role'])}")
-                st.code(_text(message["content"]), language=None, wrap_lines=True, height=320)
-
-
-def _text(content: Any) -> str:
-    return content if isinstance(content, str) else json.dumps(content, indent=2, ensure_ascii=False)
+                st.code(message["content"], language=None, wrap_lines=True, height=320)
 
 
 def limits(here: Session) -> None:
     """Time, memory, rows and money. A plan over its limit is stopped and says which one."""
     st.subheader("Limits")
-    top = Settings()
+    top = settings()
     left, right = st.columns(2)
     for position, (field, (label, low, high)) in enumerate(LIMITS.items()):
         ceiling = min(high, getattr(top, field))
@@ -129,6 +134,6 @@ def calendar(here: Session) -> None:
 
 
 def _set(here: Session, **changes: Any) -> None:
-    """Keep what differs from the server's own setting."""
-    server = here.settings
-    here.overrides |= {key: value for key, value in changes.items() if getattr(server, key) != value}
+    """Keep what differs from what holds now."""
+    now = here.settings
+    here.overrides |= {key: value for key, value in changes.items() if getattr(now, key) != value}
