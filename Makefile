@@ -1,0 +1,33 @@
+# make run: open the app · make test: every test · make check: style, types and tests
+VENV ?= .venv
+BIN := $(VENV)/bin
+export TZ := UTC
+
+.PHONY: run test check lint chromium clean
+
+run: $(VENV)/.app
+	$(BIN)/python -m streamlit run app.py
+
+test: $(VENV)/.dev chromium
+	$(BIN)/python -m pytest $(PYTEST)
+
+check: lint test
+
+lint: $(VENV)/.dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+chromium: $(VENV)/.dev
+	@.ci/chromium $(VENV)
+
+$(VENV)/.app: requirements.txt
+	.ci/venv $(VENV) requirements.txt
+	@touch $@
+
+$(VENV)/.dev: requirements.txt requirements-dev.txt
+	.ci/venv $(VENV) requirements-dev.txt
+	@touch $@ $(VENV)/.app
+
+clean:
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis test-results build dist
