@@ -1,0 +1,55 @@
+"""What a visitor does on the page, in the page's own words."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from playwright.sync_api import Locator, Page, expect
+
+BUSY = 60_000
+"""milliseconds a visitor may wait on a busy machine"""
+
+
+def visit(page: Page, url: str) -> None:
+    page.goto(url)
+    expect(page.get_by_role("heading", level=1)).to_be_visible(timeout=BUSY)
+    settled(page)
+
+
+def settled(page: Page) -> None:
+    """Wait until the script has run and nothing broke."""
+    expect(page.locator('[data-testid="stApp"][data-test-script-state="running"]')).to_have_count(0, timeout=BUSY)
+    expect(page.get_by_test_id("stException")).to_have_count(0)
+
+
+def ask(page: Page, question: str) -> Locator:
+    """Type a question and wait for its card, whatever its state."""
+    box = page.get_by_test_id("stChatInputTextArea")
+    box.fill(question)
+    box.press("Enter")
+    return card(page, question)
+
+
+def card(page: Page, question: str) -> Locator:
+    found = page.locator('[class*="st-key-answer-"]').filter(has=page.get_by_text(question, exact=True))
+    expect(found).to_be_visible(timeout=BUSY)
+    settled(page)
+    return found
+
+
+def upload(page: Page, *files: Path) -> None:
+    page.get_by_role("button", name="Add files").click()
+    page.get_by_test_id("stFileUploaderDropzoneInput").set_input_files([str(file) for file in files])
+    for file in files[-1:]:
+        expect(page.locator(".st-key-description")).to_contain_text(file.stem.split(".")[0].lower(), timeout=BUSY)
+    settled(page)
+    page.keyboard.press("Escape")
+
+
+def download(page: Page, card: Locator, format: str) -> bytes:
+    card.get_by_role("button", name="Download").click()
+    with page.expect_download(timeout=BUSY) as waiting:
+        page.get_by_test_id("stPopoverBody").get_by_role("button", name=format, exact=True).click()
+    path = waiting.value.path()
+    page.keyboard.press("Escape")
+    return Path(path).read_bytes()
