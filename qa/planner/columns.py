@@ -1,0 +1,172 @@
+"""One column in words for a model: its safe name, and the facts its privacy level lets out."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal
+
+import polars as pl
+
+from qa.data.table import ColumnProfile, Table
+from qa.planner.prompt import quoted
+from qa.planner.relevance import words
+from qa.types import Column, Kind, Role
+
+Sent = Literal["nothing", "names", "profile", "samples"]
+
+LONGEST_NAME = 30
+FEWEST_VALUES = 5
+"""With fewer values than this, a range is as good as the cells."""
+CATEGORIES = 12
+EXAMPLES = 3
+SCANNED_VALUES = 50_000
+
+_DEPTHS: tuple[Sent, ...] = ("nothing", "names", "profile", "samples")
+_IDENTIFIER = re.compile(r"[^\W\d]\w*")
+_PLAIN_NAME = re.compile(r"[\w](?:[\w \-./%()#&+:,'$€£°?!*=@\[\]]*[\w\-./%()#&+$€£°?!*\]])?")
+_RESERVED = frozenset("and or not in between is null true false as asc desc case when then else end".split())
+_PROSE = frozenset({"title", "reading", "question", "label", "reason", "nearest", "missing"})
+_TOKEN = re.compile(r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|`(?:[^`]|``)+`|[^\W\d]\w*")
+
+
+def level_of(table: str, column: str, privacy: str, rules: Mapping[str, str]) -> Sent:
+    """The lower of the session's level and the column's own rule. An unknown rule keeps the column at home."""
+    rule = rules.get(f"{table}.{column}", rules.get(column, privacy))
+    depths = [_DEPTHS.index(level) if level in _DEPTHS else 0 for level in (privacy, rule)]  # type: ignore[arg-type]
+    return _DEPTHS[min(depths)]
+
+
+@dataclass(frozen=True)
+class Handles:
+    """Short names (`c1`) for column names that are long or hold what could be taken for more than a name."""
+
+    names: Mapping[str, str]
+
+    @classmethod
+    def of(cls, columns: Iterable[str]) -> Handles:
+        """A handle for every name that needs one, in order; the same name in two tables has one handle."""
+        listed = list(dict.fromkeys(columns))
+        taken = {name.casefold() for name in listed}
+        free = (f"c{n}" for n in range(1, 2 * len(listed) + 2) if f"c{n}" not in taken)
+        return cls({handle: name for name, handle in zip((n for n in listed if needs_handle(n)), free, strict=False)})
+
+    def shown(self, name: str, *, label: int = 60) -> str:
+        """The name as a formula writes it; a handle is followed by the start of the name it stands for."""
+        handle = self._by_name.get(name)
+        return f"{handle} = {quoted(name, label)}" if handle else written(name)
+
+    @cached_property
+    def _by_name(self) -> dict[str, str]:
+        return {name: handle for handle, name in self.names.items()}
+
+    def expanded(self, value: Any, field: str | None = None) -> Any:
+        """A reply, or a piece of one, with handles replaced by the names they stand for."""
+        if not self.names:
+            return value
+        match value:
+            case dict():
+                return {key: self.expanded(item, key) for key, item in value.items()}
+            case list():
+                return [self.expanded(item, field) for item in value]
+            case str():
+                return self._text(value, field)
+        return value
+
+    def _text(self, text: str, field: str | None) -> str:
+        if text in self.names:
+            return self.names[text]
+        if field in _PROSE:
+            return re.sub(r"\bc\d+\b", lambda found: self.names.get(found.group(), found.group()), text)
+        return _TOKEN.sub(lambda found: self._name(found.group()), text)
+
+    def _name(self, token: str) -> str:
+        bare = token[1:-1] if token.startswith("`") else token
+        return f"`{self.names[bare].replace('`', '``')}`" if bare in self.names else token
+
+
+def needs_handle(name: str) -> bool:
+    """True for names that are long, or that could break out of their quotes or their line."""
+    return len(name) > LONGEST_NAME or _PLAIN_NAME.fullmatch(name) is None
+
+
+def written(name: str) -> str:
+    """The name as a formula writes it: bare when it can be, else in backticks."""
+    plain = _IDENTIFIER.fullmatch(name) and name.casefold() not in _RESERVED
+    return name if plain else f"`{name}`"
+
+
+def line(table: Table, column: Column, sent: Sent, handles: Handles, question: str) -> str:
+    """One line on a column: name and kind, then what the level allows."""
+    facts: list[str] = [str(column.kind)]
+    if sent in ("profile", "samples"):
+        profile = table.profile.column(column.name)
+        facts += _statistics(profile, table.rows)
+        if sent == "samples":
+            facts += _examples(table, column, profile, question)
+        if profile.description:
+            facts.append(quoted(profile.description, 120))
+        if profile.synonyms:
+            facts.append("also called " + ", ".join(quoted(word, 30) for word in profile.synonyms[:6]))
+    return f"- {handles.shown(column.name)}: {', '.join(facts)}"
+
+
+def _statistics(column: ColumnProfile, rows: int) -> list[str]:
+    facts = []
+    if column.role is not None:
+        facts.append(f"{column.role} in {quoted(column.unit, 20)}" if column.unit else str(column.role))
+    elif column.unit:
+        facts.append(f"unit {quoted(column.unit, 20)}")
+    if column.missing:
+        facts.append(f"{_percent(column.missing, rows)} missing")
+    if column.unique and column.count:
+        facts.append("unique")
+    elif column.kind is Kind.TEXT or column.role in (Role.ID, Role.CATEGORY):
+        facts.append(f"{column.distinct} distinct")
+    enough = column.count >= FEWEST_VALUES and column.distinct > 1 and column.role is not Role.ID
+    if enough and column.kind is Kind.BOOLEAN:
+        true = next((n for value, n in column.top if value is True or str(value).lower() == "true"), None)
+        facts += [f"{_percent(true, column.count)} true"] if true is not None else []
+    elif enough and column.kind.numeric and column.low is not None:
+        facts.append(f"{_number(column.low)}..{_number(column.high)}")
+        facts += [f"median {_number(column.median)}"] if column.median is not None else []
+    elif enough and column.kind.temporal and column.low is not None:
+        facts.append(f"{str(column.low)[:10]}..{str(column.high)[:10]}")
+    return facts
+
+
+def _examples(table: Table, column: Column, profile: ColumnProfile, question: str) -> list[str]:
+    if column.kind not in (Kind.TEXT, Kind.LIST):
+        return []
+    named = _named_values(table, column, profile, question)
+    listed = [str(value) for value, _ in profile.top[:CATEGORIES]] or _head(table, column)
+    shown = list(dict.fromkeys([*named, *listed]))
+    word = "values" if profile.distinct <= len(shown) else "such as"
+    return [f"{word} {', '.join(quoted(value, 40) for value in shown)}"] if shown else []
+
+
+def _named_values(table: Table, column: Column, profile: ColumnProfile, question: str) -> list[str]:
+    """Values of the column that the question spells, however often they occur."""
+    if column.kind is not Kind.TEXT or not 0 < profile.distinct <= SCANNED_VALUES:
+        return []
+    padded = f" {' '.join(words(question))} "
+    folded = ((value, " ".join(words(value))) for value in table.distinct(column.id))
+    return [value for value, text in folded if len(text) > 2 and f" {text} " in padded][:4]
+
+
+def _head(table: Table, column: Column) -> list[str]:
+    values = table.scan().select(pl.col(column.id).cast(pl.String) if column.kind is Kind.TEXT else pl.col(column.id))
+    return [str(value) for value in values.drop_nulls().head(EXAMPLES).collect().to_series().to_list()]
+
+
+def _percent(part: int, whole: int) -> str:
+    share = 100 * part / max(1, whole)
+    return "<1%" if 0 < share < 1 else f"{share:.0f}%"
+
+
+def _number(value: Any) -> str:
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return str(value)[:20]
+    return str(value) if isinstance(value, int) and abs(value) < 1e9 else f"{value:.4g}"

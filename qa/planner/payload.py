@@ -1,0 +1,243 @@
+"""The only gate through which anything leaves for a model: the messages of a question, and of a repair.
+
+What each privacy level lets out:
+
+- `names`: table and column names, and kinds.
+- `profile`: also row counts, roles, units, missing and distinct counts, ranges and quantiles of numbers, ranges of
+  dates, descriptions and synonyms. Never text from a cell: no values of categories, no shortest or longest text.
+  Ranges are left out of ids, and of columns with fewer than five values, where they would be the cells themselves.
+- `samples`: also frequent values of categories, a few examples of other text, and values that the question names.
+
+A send rule lowers the level of one column; `nothing` keeps even its name at home.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+from qa.data.table import Table
+from qa.errors import Issue
+from qa.planner import prompt, tokens
+from qa.planner.columns import Handles, Sent, level_of, line
+from qa.planner.dialogue import Turn, rendered
+from qa.planner.relevance import Score, scores, table_scores
+from qa.planner.repair import rebuilt
+
+Privacy = Literal["names", "profile", "samples"]
+SendRules = Mapping[str, str]
+"""`column` or `table.column` to `nothing`, `names`, `profile` or `samples`."""
+
+PROMPT_TOKENS = 5_600
+"""The most a prompt may take, the language reference included."""
+CONVERSATION_TOKENS = 1_000
+QUESTION_CHARACTERS = 4_000
+ECHO_CHARACTERS = 6_000
+"""The most of an unusable reply that is shown to the model again."""
+
+
+@dataclass(frozen=True)
+class Payload:
+    """Exactly what is sent, and what was left out of it.
+
+    `messages` are chat messages; `cut` says in words which tables and columns did not fit; `names` are the
+    table and column names that may leave, `hidden` those that may not; `handles` maps short names to real ones.
+    """
+
+    messages: tuple[dict[str, str], ...]
+    privacy: Privacy
+    cut: tuple[str, ...] = ()
+    handles: Mapping[str, str] = field(default_factory=dict)
+    names: frozenset[str] = frozenset()
+    hidden: frozenset[str] = frozenset()
+
+    values_may_leave: bool = False
+    """true when every column is at `samples`"""
+
+    @property
+    def tokens(self) -> int:
+        """An estimate of the tokens of all messages."""
+        return sum(tokens.count(message["content"]) + 4 for message in self.messages)
+
+    def expanded(self, reply: dict[str, Any]) -> dict[str, Any]:
+        """A reply with the short names it was given put back to the real ones."""
+        return Handles(self.handles).expanded(reply)
+
+    def repair(self, reply: str, issues: Sequence[Issue]) -> Payload:
+        """This payload followed by a reply and what was wrong with it, in words that hold nothing new."""
+        text = prompt.repair(rebuilt(issues, reply, self))
+        echo = reply if len(reply) <= ECHO_CHARACTERS else f"{reply[:ECHO_CHARACTERS]} … (cut)"
+        more = ({"role": "assistant", "content": echo or "(empty)"}, {"role": "user", "content": text})
+        return replace(self, messages=(*self.messages, *more))
+
+    def as_dict(self) -> dict[str, Any]:
+        """For the record: the messages, the level and the cut."""
+        return {"messages": list(self.messages), "privacy": self.privacy, "cut": list(self.cut), "tokens": self.tokens}
+
+
+def build(
+    question: str,
+    tables: Sequence[Table],
+    *,
+    privacy: Privacy,
+    history: Sequence[Turn] = (),
+    send_rules: SendRules | None = None,
+    today: dt.date | None = None,
+) -> Payload:
+    """The messages that ask a model for a plan.
+
+    Wide tables are cut to the columns that the question, its history and their kinds call for, so that the whole
+    stays under `PROMPT_TOKENS`; the cut is named in `Payload.cut`. Long or odd names get handles.
+    """
+    rules = send_rules or {}
+    asked = [question[:QUESTION_CHARACTERS], *(turn.question for turn in reversed(history[-3:]))]
+    levels = {(t.name, c.name): level_of(t.name, c.name, privacy, rules) for t in tables for c in t.columns}
+    hidden = frozenset(name for (_, name), level in levels.items() if level == "nothing")
+    hidden -= {name for (_, name), level in levels.items() if level != "nothing"}
+    handles = Handles.of([name for (_, name), level in levels.items() if level != "nothing"])
+    open_values = all(level == "samples" for level in levels.values())
+    talk = _conversation(history, question, open_values, hidden)
+    system = prompt.static()
+    room = PROMPT_TOKENS - sum(tokens.count(text) for text in (system, asked[0], talk)) - 60
+    ranked = scores([*asked, *(str(turn.reply) for turn in history[-1:])], tables)
+    block, cut = _Tables(tables, levels, handles, ranked, table_scores(asked, tables, ranked), asked[0]).fitted(room)
+    user = prompt.user(block, talk, asked[0], today)
+    visible = {name for (_, name), level in levels.items() if level != "nothing"} | {table.name for table in tables}
+    messages = ({"role": "system", "content": system}, {"role": "user", "content": user})
+    return Payload(messages, privacy, tuple(cut), dict(handles.names), frozenset(visible), hidden, open_values)
+
+
+def _conversation(history: Sequence[Turn], question: str, values: bool, hidden: frozenset[str]) -> str:
+    """The earlier turns that fit, the newest kept."""
+    lines = rendered(history, question, values=values, hidden=hidden)
+    while lines and tokens.count("\n".join(lines)) > CONVERSATION_TOKENS:
+        lines.pop(0)
+    return "\n".join(lines)
+
+
+@dataclass(frozen=True)
+class _Tables:
+    """The tables of a question, to be written within a number of tokens."""
+
+    tables: Sequence[Table]
+    levels: Mapping[tuple[str, str], Sent]
+    handles: Handles
+    columns: Mapping[tuple[str, str], Score]
+    ranks: Mapping[str, float]
+    question: str
+
+    def fitted(self, room: int) -> tuple[str, list[str]]:
+        """The block of tables, whole when it fits, and the notes on what was left out."""
+        whole = {table.name: self._shown(table) for table in self.tables}
+        text = self._text(whole, {})
+        if tokens.count(text) <= room:
+            return text, []
+        return self._cut(room)
+
+    def _shown(self, table: Table) -> list[str]:
+        return [column.name for column in table.columns if self.levels[table.name, column.name] != "nothing"]
+
+    def _cut(self, room: int) -> tuple[str, list[str]]:
+        """Take columns best first, in full while they are spoken for and by name after, until the room is used."""
+        order = sorted(self.tables, key=lambda table: -self.ranks[table.name])
+        near = {table.name for place, table in enumerate(order) if place < 3 or self.ranks[table.name] > 0.6}
+        left = room - sum(tokens.count(self._head(table)) + 12 for table in self.tables) - 40
+        full: dict[str, list[str]] = {table.name: [] for table in self.tables}
+        brief: dict[str, list[str]] = {table.name: [] for table in self.tables}
+        places = sorted(
+            ((table.name, name) for table in self.tables for name in self._shown(table)),
+            key=lambda place: (-self._worth(place, near), self._position(place)),
+        )
+        for place in places:
+            spoken = self.columns[place].named > 0.35 or (self.columns[place].total >= 0.1 and place[0] in near)
+            wanted = tokens.count(self._line(place)) + 1 if spoken and left > room * 0.35 else 0
+            short = tokens.count(self._brief(place)) + 3
+            if wanted and wanted <= left:
+                full[place[0]].append(place[1])
+                left -= wanted
+            elif short <= left and (place[0] in near or self.columns[place].named > 0.35):
+                brief[place[0]].append(place[1])
+                left -= short
+        return self._text(full, brief), self._notes(full, brief)
+
+    def _worth(self, place: tuple[str, str], near: set[str]) -> float:
+        score = self.columns[place]
+        return (
+            score.named
+            + (score.total - score.named + 0.05 if place[0] in near else 0.0)
+            + 0.2 * min(2.0, self.ranks[place[0]])
+        )
+
+    def _position(self, place: tuple[str, str]) -> int:
+        table = self._table(place[0])
+        return [column.name for column in table.columns].index(place[1]) if len(table.columns) < 200 else 0
+
+    def _table(self, name: str) -> Table:
+        return next(table for table in self.tables if table.name == name)
+
+    def _head(self, table: Table) -> str:
+        sent = max(
+            (self.levels[table.name, column.name] for column in table.columns), key=_DEPTH.index, default="names"
+        )
+        rows = "" if sent in ("names", "nothing") else f" · {table.rows} rows"
+        about = table.profile.description if sent not in ("names", "nothing") else None
+        return f"table {table.name}{rows}{f' · {prompt.quoted(about, 160)}' if about else ''}"
+
+    def _line(self, place: tuple[str, str]) -> str:
+        table = self._table(place[0])
+        return line(table, table.column(place[1]), self.levels[place], self.handles, self.question)
+
+    def _brief(self, place: tuple[str, str]) -> str:
+        return f"{self.handles.shown(place[1], label=48)} {self._table(place[0]).column(place[1]).kind}"
+
+    def _text(self, full: Mapping[str, Sequence[str]], brief: Mapping[str, Sequence[str]]) -> str:
+        blocks = []
+        for table in self.tables:
+            lines = [self._head(table)]
+            lines += [self._line((table.name, name)) for name in self._in_order(table, full.get(table.name, ()))]
+            short = [self._brief((table.name, name)) for name in self._in_order(table, brief.get(table.name, ()))]
+            if short:
+                lines.append(f"- also: {'; '.join(short)}")
+            missing = len(self._shown(table)) - len(full.get(table.name, ())) - len(short)
+            if missing:
+                lines.append(f"- and {missing} more columns, not listed")
+            blocks.append("\n".join(lines))
+        return "\n\n".join([*blocks, *self._links()])
+
+    def _in_order(self, table: Table, names: Sequence[str]) -> list[str]:
+        chosen = set(names)
+        return [column.name for column in table.columns if column.name in chosen]
+
+    def _links(self) -> list[str]:
+        """Columns of one name in two tables, where one of them can be a key."""
+        found = []
+        for place, left in enumerate(self.tables):
+            for right in self.tables[place + 1 :]:
+                for column in left.columns:
+                    other = next((c for c in right.columns if c.name.casefold() == column.name.casefold()), None)
+                    if other is None or "nothing" in (
+                        self.levels[left.name, column.name],
+                        self.levels[right.name, other.name],
+                    ):
+                        continue
+                    if column.kind is other.kind and (
+                        re.search(r"(?i)id$|key$|code$|num(ber)?$|^id", column.name) or column.unique
+                    ):
+                        found.append(
+                            f"{left.name}.{self.handles.shown(column.name)} = {right.name}.{self.handles.shown(other.name)}"
+                        )
+        return ["links: " + " · ".join(found[:30])] if found else []
+
+    def _notes(self, full: Mapping[str, Sequence[str]], brief: Mapping[str, Sequence[str]]) -> list[str]:
+        notes = []
+        for table in self.tables:
+            shown, all_of_them = len(full[table.name]) + len(brief[table.name]), len(self._shown(table))
+            if shown < all_of_them:
+                notes.append(f"{table.name}: {shown} of {all_of_them} columns fitted into the prompt")
+        return notes
+
+
+_DEPTH: tuple[Sent, ...] = ("nothing", "names", "profile", "samples")
