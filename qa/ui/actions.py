@@ -1,68 +1,71 @@
-"""What a person can do with an answer: download, share, pin, edit, ask carefully, say if it is right."""
+"""What a person can do with an answer: download, share, pin, edit, ask again carefully, say if it is right."""
 
 from __future__ import annotations
-
-from collections.abc import Callable
 
 import streamlit as st
 
 from qa.answer import export
 from qa.answer.answer import AnswerPart
+from qa.errors import LimitExceeded
 from qa.ui import boarding, links
 from qa.ui.session import Entry, Session
-from qa.ui.words import plain
+from qa.ui.words import escape, plain
 
-FORMATS: dict[str, tuple[str, str, Callable[[AnswerPart], bytes]]] = {
-    "CSV": ("csv", "text/csv", export.csv),
-    "Parquet": ("parquet", "application/vnd.apache.parquet", export.parquet),
-    "Excel": ("xlsx", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", export.xlsx),
-    "JSON": ("json", "application/json", export.json),
-}
-"""label -> suffix, media type, maker of the bytes"""
+LABELS: dict[export.Format, str] = {"csv": "CSV", "xlsx": "Excel", "parquet": "Parquet", "json": "JSON"}
+AT_ONCE = 20_000
+"""cells up to which a file is made when the menu opens, so that its notes can be shown beside the button"""
 
 
+@st.fragment
 def row(here: Session, entry: Entry) -> None:
     """The quiet row of buttons under an answer."""
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key=f"actions-{entry.id}"):
-        with st.popover("Download", icon=":material/download:", type="tertiary"):
-            downloads(entry)
-        with st.popover(
-            "Share", icon=":material/link:", type="tertiary", key=f"share-{entry.id}", on_change="rerun"
-        ) as box:
-            if box.open:
-                links.share_box(entry)
+        menu = st.popover(
+            "Download", icon=":material/download:", type="tertiary", key=f"menu-{entry.id}", on_change="rerun"
+        )
+        if menu.open:
+            with menu:
+                _downloads(entry)
+        box = st.popover("Share", icon=":material/link:", type="tertiary", key=f"share-{entry.id}", on_change="rerun")
+        if box.open:
+            with box:
+                links.share_box(here, entry)
         boarding.pin_button(here, entry)
-        if st.button(
-            "Edit",
-            key=f"edit-{entry.id}",
-            icon=":material/edit:",
-            type="tertiary",
-            help="Edit the plan, run without a model",
-        ):
+        if st.button("Edit", key=f"edit-{entry.id}", icon=":material/edit:", type="tertiary"):
             here.editing = None if here.editing == entry.id else entry.id
             st.rerun()
-        st.feedback("thumbs", key=f"feedback-{entry.id}", on_change=_feedback, args=(here, entry))
         record_link(entry)
+        st.feedback(
+            "thumbs", key=f"feedback-{entry.id}", default=entry.feedback, on_change=_feedback, args=(here, entry)
+        )
 
 
-def downloads(entry: Entry) -> None:
-    """Every part in every format; made only when clicked."""
+def _downloads(entry: Entry) -> None:
     for number, part in enumerate(entry.answer.parts):
         if len(entry.answer.parts) > 1:
             st.caption(plain(part.title, 60))
-        for label, (suffix, mime, make) in FORMATS.items():
-            st.download_button(
-                label,
-                data=lambda make=make, part=part: make(part),
-                file_name=f"answer-{number + 1}.{suffix}",
-                mime=mime,
-                key=f"download-{entry.id}-{number}-{suffix}",
-                on_click="ignore",
-                width="stretch",
-            )
-    st.caption(
-        "CSV: text that a spreadsheet would run as a formula gets a leading apostrophe. Numbers stay as they are."
+        notes = [_download(entry, part, number, format) for format in LABELS]
+        for note in dict.fromkeys(note for note in notes if note):
+            st.caption(escape(note))
+
+
+def _download(entry: Entry, part: AnswerPart, number: int, format: export.Format) -> str:
+    """One button; gives what the file changes about the table, to be said beside it."""
+    small = part.table.height * part.table.width <= AT_ONCE
+    try:
+        made = export.download(part, format) if small or format == "csv" else None
+    except LimitExceeded as error:
+        return str(error)
+    st.download_button(
+        LABELS[format],
+        data=made.data if made else lambda: export.download(part, format).data,
+        file_name=export.file_name(part.title, format),
+        mime=export.MIMES[format],
+        key=f"download-{entry.id}-{number}-{format}",
+        on_click="ignore",
+        width="stretch",
     )
+    return f"{LABELS[format]}: {made.note}" if made and made.note else ""
 
 
 def record_link(entry: Entry) -> None:
@@ -70,7 +73,7 @@ def record_link(entry: Entry) -> None:
     if entry.answer.audit_id:
         st.page_link(
             "pages/audit.py",
-            label="Full record",
+            label="Record",
             icon=":material/fact_check:",
             query_params={"record": entry.answer.audit_id},
         )

@@ -15,8 +15,15 @@ QUESTION_LENGTH = 2000
 
 
 def pick(here: Session) -> Dataset:
-    """The picker and the place to add files; gives the dataset to work on."""
+    """The picker and the place to add files; gives the dataset to work on. A link it was opened with goes first."""
     st.title("Ask your data")
+    waiting = links.open_shared(here)
+    dataset = _picker(here)
+    links.notice(waiting)
+    return dataset
+
+
+def _picker(here: Session) -> Dataset:
     options = datasets.choices(here)
     dataset = datasets.current(here)
     with st.container(horizontal=True, vertical_alignment="bottom", key="picker"):
@@ -100,11 +107,6 @@ def _examples(here: Session, dataset: Dataset) -> None:
                 if st.button(plain(question, 90), key=f"example-{number}"):
                     ask(here, dataset, question)
                     st.rerun()
-
-
-def shared_link(here: Session, dataset: Dataset) -> None:
-    """Answer the link this page was opened with, once."""
-    links.open_shared(here, dataset)
 
 
 def progress(here: Session) -> None:

@@ -8,6 +8,7 @@ import streamlit as st
 
 from qa import pipeline
 from qa.answer.answer import Answer
+from qa.answer.share import Shared
 from qa.data.table import Table
 from qa.engine.worker import Pool
 from qa.planner import offline
@@ -31,10 +32,12 @@ def pool() -> Pool:
 def ask(here: Session, dataset: Dataset, question: str) -> None:
     """Start answering a question. A quick answer is there when this returns; else the page watches it."""
     turns = tuple(Turn(e.question, e.answer.reply or {}, _reading(e.answer)) for e in here.answered(dataset))[-HISTORY:]
-    own, tables, shared, name = here.settings, dataset.tables, pool(), here.id
+    own, tables, workers, name = here.settings, dataset.tables, pool(), here.id
 
     def work(progress: Progress) -> Answer:
-        return pipeline.ask(question, tables, settings=own, history=turns, progress=progress, pool=shared, session=name)
+        return pipeline.ask(
+            question, tables, settings=own, history=turns, progress=progress, pool=workers, session=name
+        )
 
     _start(here, Job(question, dataset, work))
 
@@ -47,16 +50,17 @@ def run(
     *,
     note: str | None = None,
     proposed: dict[str, Any] | None = None,
+    shared: Shared | None = None,
 ) -> None:
     """Run a plan as it is, without a model: an edited plan, a chosen reading, a shared link."""
-    own, tables, shared, name = here.settings, dataset.tables, pool(), here.id
+    own, tables, workers, name = here.settings, dataset.tables, pool(), here.id
 
     def work(progress: Progress) -> Answer:
         return pipeline.run_plan(
-            reply, tables, settings=own, question=question, progress=progress, pool=shared, session=name
+            reply, tables, settings=own, question=question, progress=progress, pool=workers, session=name
         )
 
-    _start(here, Job(question, dataset, work, note=note, proposed=proposed))
+    _start(here, Job(question, dataset, work, note=note, proposed=proposed, shared=shared))
 
 
 def _start(here: Session, job: Job) -> None:
@@ -73,7 +77,9 @@ def settle(here: Session) -> None:
     job = here.job
     if job and job.finished and job.answer:
         here.job = None
-        here.add(Entry(here.next_id("q"), job.question, job.dataset, job.answer, note=job.note, proposed=job.proposed))
+        entry = Entry(here.next_id("q"), job.question, job.dataset, job.answer)
+        entry.note, entry.proposed, entry.shared = job.note, job.proposed, job.shared
+        here.add(entry)
 
 
 def _reading(answer: Answer) -> str:

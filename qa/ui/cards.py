@@ -9,7 +9,7 @@ import streamlit as st
 
 from qa.answer.answer import Answer, AnswerPart
 from qa.answer.formats import show
-from qa.ui import actions, evidence, plan_editor
+from qa.ui import actions, evidence, links, plan_editor
 from qa.ui.asking import ask, run
 from qa.ui.columns import column_config
 from qa.ui.session import Dataset, Entry, Session
@@ -26,6 +26,7 @@ def card(here: Session, entry: Entry, dataset: Dataset) -> None:
         with st.container(key=f"question-{entry.id}", gap="xxsmall"):
             st.text(entry.question)
             st.caption(_source(entry, dataset))
+        links.outcome(entry)
         _BODIES[entry.answer.status](here, entry)
 
 

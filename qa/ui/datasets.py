@@ -83,8 +83,13 @@ def _open(here: Session, key: str) -> Dataset:
         case "file":
             return _catalog_file(rest)
         case _:
-            tables = tuple(table for upload in here.uploads.values() for table in upload.tables)
-            return Dataset(UPLOADS, _uploads_label(here), "", tables)
+            return uploads(here)
+
+
+def uploads(here: Session) -> Dataset:
+    """All tables of the files this visitor gave."""
+    tables = tuple(table for upload in here.uploads.values() for table in upload.tables)
+    return Dataset(UPLOADS, _uploads_label(here), "", tables)
 
 
 def _uploads_label(here: Session) -> str:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from qa.answer.answer import Answer
+from qa.answer.share import Shared
 from qa.errors import Issue, QAError
 
 if TYPE_CHECKING:
@@ -44,6 +45,7 @@ class Job:
     work: Callable[[Progress], Answer]
     note: str | None = None
     proposed: dict[str, Any] | None = None
+    shared: Shared | None = None
     answer: Answer | None = None
     events: list[tuple[str, str]] = field(default_factory=list)
     started: float = field(default_factory=time.monotonic)

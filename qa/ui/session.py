@@ -15,6 +15,7 @@ from typing import Any
 import streamlit as st
 
 from qa.answer.answer import Answer
+from qa.answer.share import Shared
 from qa.data.table import Table
 from qa.errors import LoadError
 from qa.settings import Settings
@@ -59,6 +60,9 @@ class Entry:
     asked_at: datetime = field(default_factory=lambda: datetime.now(UTC))
     note: str | None = None
     feedback: int | None = None
+    """0 wrong, 1 right"""
+    shared: Shared | None = None
+    """the link this answer was opened from"""
     proposed: dict[str, Any] | None = None
     """the plan as it was before a person edited it"""
 
