@@ -1,0 +1,167 @@
+"""What the words of a question can mean in one table: its columns and every value of its text columns."""
+
+from __future__ import annotations
+
+from collections import OrderedDict, defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+import polars as pl
+
+from qa.data.table import Table
+from qa.planner.offline.lexicon import Lexicon
+from qa.planner.offline.text import fold, header_words, key, tight
+from qa.types import Column, Kind, Role
+
+KEPT_INDEXES = 32
+LONGEST_VALUE = 40
+"""words; longer cells are prose, which a question never spells out"""
+TRUE_WORDS = frozenset({"yes", "y", "true", "t", "1"})
+FALSE_WORDS = frozenset({"no", "n", "false", "f", "0"})
+
+
+@dataclass(frozen=True)
+class Name:
+    """One way to say a column: its words, their lemmas and roots, and how sure it is (1 = its own name)."""
+
+    words: tuple[str, ...]
+    lemmas: tuple[str, ...]
+    roots: tuple[str, ...]
+    sure: float
+
+
+@dataclass
+class TableIndex:
+    """Columns and values of a table, keyed for linking. Built once a digest, then shared."""
+
+    table: Table
+    names: dict[str, list[Name]] = field(default_factory=dict)
+    values: dict[str, list[tuple[str, str]]] = field(default_factory=lambda: defaultdict(list))
+    by_root: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
+    longest: int = 1
+    yes: dict[str, tuple[object, object]] = field(default_factory=dict)
+    words: set[str] = field(default_factory=set)
+    starts: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        return self.table.columns
+
+    def column(self, id: str) -> Column:
+        return next(column for column in self.table.columns if column.id == id)
+
+    def same(self, column_id: str, text_key: str) -> list[str]:
+        """Every cell text of a column that reads the same as `text_key`."""
+        return [value for id, value in self.values.get(text_key, ()) if id == column_id]
+
+
+_indexes: OrderedDict[tuple[str, str], TableIndex] = OrderedDict()
+
+
+def index(table: Table, lex: Lexicon) -> TableIndex:
+    """The index of a table, from memory when its digest was seen before."""
+    at = (table.name, table.digest)
+    if at not in _indexes:
+        _indexes[at] = _build(table, lex)
+        while len(_indexes) > KEPT_INDEXES:
+            _indexes.popitem(last=False)
+    _indexes.move_to_end(at)
+    return _indexes[at]
+
+
+def _build(table: Table, lex: Lexicon) -> TableIndex:
+    built = TableIndex(table)
+    for column in table.columns:
+        built.names[column.id] = _names(table, column, lex)
+        for name in built.names[column.id]:
+            for root in name.roots:
+                built.by_root[root].add(column.id)
+        if column.kind is Kind.TEXT:
+            _add_values(built, column, table.distinct(column.id))
+        pair = _truth_pair(table, column)
+        if pair:
+            built.yes[column.id] = pair
+    return built
+
+
+def _add_values(built: TableIndex, column: Column, distinct: Iterable[str]) -> None:
+    for value in distinct:
+        folded = key(value) or tight(value)
+        count = folded.count(" ") + 1
+        if folded and count <= LONGEST_VALUE:
+            built.values[folded].append((column.id, value))
+            first = folded.split(" ", 1)[0]
+            built.starts[first] = max(built.starts.get(first, 0), count)
+    for spelling, stands_for in built.table.variants(column.id).items():
+        folded = key(spelling)
+        if folded and (column.id, stands_for) not in built.values[folded]:
+            built.values[folded].append((column.id, stands_for))
+            first = folded.split(" ", 1)[0]
+            built.starts[first] = max(built.starts.get(first, 0), folded.count(" ") + 1)
+
+
+def _names(table: Table, column: Column, lex: Lexicon) -> list[Name]:
+    own = [word for word in header_words(column.name) if word[0].isalnum() or word in "#%"]
+    own = [{"#": "number", "%": "percent"}.get(word, word) for word in own] or [fold(column.name)]
+    spellings: list[tuple[list[str], float]] = [(own, 1.0)]
+    bare = _without_brackets(column.name)
+    if bare and bare != own:
+        spellings.append((bare, 0.97))
+    profile = next((p for p in table.profile.columns if p.name == column.name), None)
+    for synonym in profile.synonyms if profile else ():
+        spellings.append((header_words(synonym), 0.97))
+    for group in lex.synonyms:
+        said = [" ".join(lex.lemma(w) for w in words.split()) for words in group]
+        joined = [" ".join(lex.lemma(w) for w in spelling) for spelling, _ in spellings[:2]]
+        if any(name in said for name in joined):
+            spellings += [(words.split(), 0.85) for words in group if words.split() != own]
+    return [_name(words, sure, lex) for words, sure in spellings if words]
+
+
+def _name(words: list[str], sure: float, lex: Lexicon) -> Name:
+    return Name(tuple(words), tuple(lex.lemma(w) for w in words), tuple(lex.root(w) for w in words), sure)
+
+
+def _without_brackets(name: str) -> list[str]:
+    cut = name
+    while "(" in cut and ")" in cut[cut.index("(") :]:
+        a = cut.index("(")
+        cut = cut[:a] + " " + cut[cut.index(")", a) + 1 :]
+    return [word for word in header_words(cut) if word[0].isalnum()]
+
+
+def _truth_pair(table: Table, column: Column) -> tuple[object, object] | None:
+    """What a column that answers yes or no writes for them: (yes, no)."""
+    if column.kind is Kind.BOOLEAN:
+        return (True, False)
+    if column.kind is Kind.TEXT:
+        distinct = list(table.distinct(column.id))
+        yes = [v for v in distinct if fold(v).strip() in TRUE_WORDS]
+        no = [v for v in distinct if fold(v).strip() in FALSE_WORDS]
+        if len(yes) == 1 and len(distinct) == len(yes) + len(no) and len(no) <= 1:
+            return (yes[0], no[0] if no else None)
+        return None
+    if column.kind.numeric and column.role is not Role.YEAR:
+        profile = next((p for p in table.profile.columns if p.name == column.name), None)
+        if profile and profile.distinct == 2 and profile.low == 0 and profile.high == 1:
+            return (1, 0)
+    return None
+
+
+def row_count(table: Table) -> int:
+    return table.rows
+
+
+def unique_values(table: Table, column: Column) -> bool:
+    """True when no value of the column occurs twice."""
+    profile = next((p for p in table.profile.columns if p.name == column.name), None)
+    return bool(column.unique or (profile and profile.unique) or (profile and 0 < profile.count == profile.distinct))
+
+
+def distinct_numbers(table: Table, column: Column) -> set[float]:
+    """The distinct numbers of a numeric column that has few of them; empty otherwise."""
+    profile = next((p for p in table.profile.columns if p.name == column.name), None)
+    if not profile or profile.distinct > 200:
+        return set()
+    series = table.scan().select(pl.col(column.id).cast(pl.Float64).unique()).collect().to_series()
+    return set(series.drop_nulls().to_list())

@@ -1,0 +1,424 @@
+"""Links every stretch of a question to what it can mean, and lays the links end to end over the question."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+from rapidfuzz import fuzz
+
+from qa.planner.offline.dates import YEARS, Period, periods
+from qa.planner.offline.index import TableIndex
+from qa.planner.offline.lexicon import Lexicon
+from qa.planner.offline.text import Token, fold, key, numbers, tight
+from qa.types import Kind
+
+COVERS = 6
+LONGEST_NAME = 9
+TYPO = 88
+"""rapidfuzz ratio above which two long words are one, mistyped"""
+SHORTEST_TYPO = 5
+
+
+@dataclass(frozen=True)
+class Link:
+    """A stretch of words and its meaning.
+
+    `kind` is column, value, number, date, word (with `tags`), ignored, light, row or unknown.
+    `columns` are (id, how sure), `values` are (column id, cell texts).
+    """
+
+    kind: str
+    first: int
+    last: int
+    score: float
+    text: str
+    tags: tuple[str, ...] = ()
+    columns: tuple[tuple[str, float], ...] = ()
+    values: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    number: float | None = None
+    plain: float | None = None
+    percent: bool = False
+    period: Period | None = None
+    weak: bool = False
+    quoted: bool = False
+
+    def tag(self, name: str) -> str | None:
+        """The argument of a tag (`>=` of `CMP:>=`), an empty text for a bare one, None when it is not there."""
+        for tag in self.tags:
+            head, _, argument = tag.partition(":")
+            if head == name:
+                return argument
+        return None
+
+    def cells(self, column_id: str) -> tuple[str, ...]:
+        return next((cells for id, cells in self.values if id == column_id), ())
+
+
+class Linker:
+    """Finds the links of one question in one table."""
+
+    def __init__(self, question: str, toks: Sequence[Token], index: TableIndex, lex: Lexicon) -> None:
+        self.question, self.toks, self.index, self.lex = question, tuple(toks), index, lex
+        self.folded = [token.folded for token in toks]
+        self.lemmas = [lex.lemma(word) for word in self.folded]
+        self.roots = [lex.root(word) for word in self.folded]
+
+    def links(self) -> list[Link]:
+        """Every link that could matter, of all kinds."""
+        found = [*self._words(), *self._columns(), *self._values(), *self._numbers(), *self._dates()]
+        return self._lift(found)
+
+    def text(self, first: int, last: int) -> str:
+        return self.question[self.toks[first].start : self.toks[last].end]
+
+    # words of the language
+    def _words(self) -> Iterable[Link]:
+        tables = (self.lex.phrases, self.lex.superlatives, self.lex.comparatives)
+        for first in range(len(self.toks)):
+            for last in range(first, min(len(self.toks), first + self.lex.longest)):
+                phrase = tuple(self.folded[first : last + 1])
+                tags = list(self.lex.phrases.get(phrase, ()))
+                if phrase in tables[1]:
+                    tags.append(f"SUPOF:{' '.join(phrase)}")
+                if phrase in tables[2]:
+                    tags.append(f"CMPOF:{' '.join(phrase)}")
+                if tags and not self.toks[first].quoted:
+                    size = last - first + 1
+                    yield Link("word", first, last, 0.6 * size + 0.1 * (size - 1), self.text(first, last), tuple(tags))
+
+    # columns
+    def _columns(self) -> Iterable[Link]:
+        for first in range(len(self.toks)):
+            if not self._nameable(first):
+                continue
+            alive = True
+            for last in range(first, min(len(self.toks), first + LONGEST_NAME)):
+                if not alive or (self.toks[last].quoted and not self.toks[first].quoted):
+                    break
+                if not self._nameable(last):
+                    continue
+                span = [n for n in range(first, last + 1) if self._nameable(n)]
+                content = [n for n in span if self.folded[n] not in SMALL] or span
+                found = self._columns_at(content, span)
+                if found is None:
+                    alive = False
+                elif found:
+                    best = max(sure for _, sure in found)
+                    near = tuple(sorted(((c, s) for c, s in found if s >= best - 0.12), key=lambda item: -item[1]))
+                    score = best * len(content) + 0.06 * (len(content) - 1) + 0.01 * (len(span) - len(content))
+                    yield Link("column", first, last, score, self.text(first, last), columns=near)
+
+    def _nameable(self, n: int) -> bool:
+        return self.toks[n].wordlike or self.folded[n] in "#%"
+
+    def _columns_at(self, content: list[int], span: list[int]) -> list[tuple[str, float]] | None:
+        """Columns that these words can name; None when no longer stretch can name one either."""
+        alias = {"#": "number", "%": "percent"}
+        said = [alias.get(self.folded[n], self.folded[n]) for n in content]
+        roots = [self.lex.root(word) for word in said]
+        candidates: set[str] | None = None
+        for word, root in zip(said, roots, strict=True):
+            ids = self.index.by_root.get(root, set()) | self._mistyped(word)
+            candidates = set(ids) if candidates is None else candidates & ids
+            if not candidates:
+                return None
+        full = [alias.get(self.folded[n], self.folded[n]) for n in span]
+        found = []
+        for id in candidates or ():
+            sure = max(self._sure(name, said, full) for name in self.index.names[id])
+            if sure > 0:
+                found.append((id, sure))
+        return found
+
+    def _mistyped(self, word: str) -> set[str]:
+        if (
+            len(word) < SHORTEST_TYPO
+            or word in self.lex.light
+            or word in self.lex.ignored
+            or (word,) in self.lex.phrases
+        ):
+            return set()
+        found: set[str] = set()
+        for root, ids in self.index.by_root.items():
+            if abs(len(root) - len(self.lex.root(word))) <= 2 and len(root) >= SHORTEST_TYPO - 1:
+                if fuzz.ratio(root, self.lex.root(word)) >= TYPO:
+                    found |= ids
+        return found
+
+    def _sure(self, name: object, said: list[str], full: list[str]) -> float:
+        words, lemmas, roots = list(name.words), list(name.lemmas), list(name.roots)  # type: ignore[attr-defined]
+        sure: float = name.sure  # type: ignore[attr-defined]
+        if full == words or said == words:
+            return sure
+        said_lemmas = [self.lex.lemma(word) for word in said]
+        bare = [lemma for word, lemma in zip(words, lemmas, strict=True) if word not in SMALL]
+        if said_lemmas in (lemmas, bare):
+            return sure * 0.97
+        if sorted(said_lemmas) == sorted(bare):
+            return sure * 0.92
+        said_roots = [self.lex.root(word) for word in said]
+        bare_roots = [root for word, root in zip(words, roots, strict=True) if word not in SMALL]
+        if sorted(said_roots) == sorted(bare_roots):
+            return sure * 0.88
+        if sure < 0.95:
+            return 0.0
+        return self._part(said_lemmas, said_roots, bare, bare_roots) * sure
+
+    def _part(self, said: list[str], said_roots: list[str], name: list[str], name_roots: list[str]) -> float:
+        """How sure a name is when only a part of its words is said."""
+        exact = sum(word in name for word in said)
+        near = sum(root in name_roots for root in said_roots)
+        if near < len(said_roots):
+            fuzzy = all(any(fuzz.ratio(root, other) >= TYPO for other in name_roots) for root in said_roots)
+            if not fuzzy:
+                return 0.0
+        share = len(said) / max(1, len(name))
+        head = 0.1 if said_roots[-1] == name_roots[-1] else 0.0
+        whole = share >= 1
+        return (0.82 if whole else 0.42 + 0.36 * share + head) * (1.0 if exact == len(said) else 0.92)
+
+    # values of text columns
+    def _values(self) -> Iterable[Link]:
+        starts = self.index.starts
+        for first in range(len(self.toks)):
+            if not self.toks[first].wordlike:
+                continue
+            words: list[str] = []
+            reach = max(starts.get(self.folded[first], 0), starts.get(self.lemmas[first], 0), 3)
+            for last in range(first, len(self.toks)):
+                if self.toks[last].wordlike or self.folded[last] == "'s":
+                    words.append(
+                        self.folded[last].replace("'", " ").strip() if "'" in self.folded[last] else self.folded[last]
+                    )
+                else:
+                    continue
+                if len(words) > reach + 1:
+                    break
+                link = self._value(first, last, " ".join(words))
+                if link:
+                    yield link
+
+    def _value(self, first: int, last: int, said: str) -> Link | None:
+        sure, found = 1.0, self.index.values.get(said, [])
+        if not found and "'" not in said and first == last:
+            lemma = self.lemmas[first]
+            sure, found = 0.85, self.index.values.get(lemma, [])
+        synonyms = self.lex.values.get(said)
+        if synonyms:
+            also = [hit for other in sorted(synonyms) for hit in self.index.values.get(other, ())]
+            if not found:
+                sure = 0.85
+            found = [*found, *(hit for hit in also if hit not in found)]
+        if not found:
+            return None
+        last = self._stretch(first, last, found)
+        raw = tight(self.text(first, last))
+        exact = [hit for hit in found if tight(hit[1]) == raw]
+        if exact and not synonyms:
+            found = exact
+        elif not exact and sure == 1.0:
+            sure = 0.95
+        cells: dict[str, list[str]] = {}
+        for id, value in found:
+            cells.setdefault(id, []).append(value)
+        size = sum(self.toks[n].wordlike for n in range(first, last + 1))
+        content = sum(self.folded[n] not in SMALL for n in range(first, last + 1) if self.toks[n].wordlike) or 1
+        weak = self._weak(first, last, said, bool(exact))
+        score = 0.25 if weak else sure * content * 0.98 + 0.08 * (size - 1)
+        return Link(
+            "value", first, last, score, self.text(first, last),
+            values=tuple((id, tuple(values)) for id, values in cells.items()), weak=weak, quoted=self.toks[first].quoted,
+        )  # fmt: skip
+
+    def _stretch(self, first: int, last: int, found: list[tuple[str, str]]) -> int:
+        """Takes in closing symbols that belong to the value, as in `C++` or `Acme (UK)`."""
+        wanted = {tight(value) for _, value in found}
+        for end in range(last, min(len(self.toks), last + 4)):
+            if end > last and self.toks[end].wordlike:
+                break
+            if tight(self.text(first, end)) in wanted:
+                return end
+        return last
+
+    def _weak(self, first: int, last: int, said: str, exact: bool) -> bool:
+        """A value that is also an everyday word counts only where a column calls for it."""
+        if self.toks[first].quoted or first != last:
+            return False
+        word = self.folded[first]
+        everyday = word in self.lex.ignored or (word,) in self.lex.phrases or word in SMALL
+        if everyday:
+            return not (
+                exact and self.toks[first].text.isupper() and first > 0 and self.question.upper() != self.question
+            )
+        short = len(word) == 1 and not word.isdigit()
+        return short and not self.toks[first].text.isupper()
+
+    # numbers and dates
+    def _numbers(self) -> Iterable[Link]:
+        for number in numbers(self.question, self.toks, dict(self.lex.scales)):
+            text = self.text(number.first, number.last)
+            values = self._number_cells(number.first, number.last)
+            score = 0.9 * 1 + 0.3 * (number.last - number.first)
+            yield Link(
+                "number",
+                number.first,
+                number.last,
+                score,
+                text,
+                values=values,
+                number=number.value,
+                plain=number.plain,
+                percent=number.percent,
+            )
+        for n, word in enumerate(self.folded):
+            if word in self.lex.cardinals and word != "one":
+                yield Link("number", n, n, 0.62, word, number=float(self.lex.cardinals[word]))
+            elif word == "one" and n > 0 and self.folded[n - 1] in ("than", "least", "exactly", "only", "just", "most"):
+                yield Link("number", n, n, 0.62, word, number=1.0)
+            elif word in self.lex.ordinals or (word[:-2].isdigit() and word[-2:] in ("st", "nd", "rd", "th")):
+                rank = self.lex.ordinals.get(word) or int(word[:-2])
+                yield Link("ordinal", n, n, 0.4, word, number=float(rank), values=self._number_cells(n, n))
+
+    def _number_cells(self, first: int, last: int) -> tuple[tuple[str, tuple[str, ...]], ...]:
+        said = key(self.text(first, last))
+        cells: dict[str, list[str]] = {}
+        for id, value in self.index.values.get(said, ()):
+            cells.setdefault(id, []).append(value)
+        raw = tight(self.text(first, last))
+        for id, values in list(cells.items()):
+            exact = [value for value in values if tight(value) == raw]
+            cells[id] = exact or values
+        return tuple((id, tuple(values)) for id, values in cells.items())
+
+    def _dates(self) -> Iterable[Link]:
+        for first, last, period in periods(self.folded, self.lex.months):
+            if first == last and self.folded[first] in ("may", "mar", "sun", "march") and not self.toks[first].proper:
+                continue
+            score = 0.8 * (last - first + 1) + 0.1
+            yield Link(
+                "date",
+                first,
+                last,
+                score,
+                self.text(first, last),
+                period=period,
+                values=self._number_cells(first, last),
+            )
+
+    def _lift(self, found: list[Link]) -> list[Link]:
+        """Raises a weak value that follows its own column: `venue is away`, `the Venue A`."""
+        ends: dict[int, set[str]] = {}
+        for link in found:
+            if link.kind == "column":
+                ends.setdefault(link.last, set()).update(id for id, _ in link.columns)
+        lifted = []
+        for link in found:
+            if link.weak:
+                near: set[str] = set()
+                at = link.first - 1
+                while at >= 0 and (self.folded[at] in BRIDGES) and link.first - at < 4:
+                    at -= 1
+                near |= ends.get(at, set())
+                own = tuple((id, cells) for id, cells in link.values if id in near)
+                if own:
+                    link = replace(link, values=own, weak=False, score=1.3)
+            lifted.append(link)
+        return lifted
+
+
+SMALL = frozenset(
+    {
+        "of",
+        "the",
+        "in",
+        "for",
+        "a",
+        "an",
+        "to",
+        "and",
+        "or",
+        "on",
+        "at",
+        "by",
+        "is",
+        "with",
+        "from",
+        "'s",
+        "s",
+        "per",
+        "as",
+    }
+)
+BRIDGES = frozenset(
+    {
+        "is",
+        "was",
+        "of",
+        "a",
+        "the",
+        "are",
+        "were",
+        "being",
+        "as",
+        "=",
+        "equals",
+        '"',
+        "'",
+        "“",
+        "has",
+        "have",
+        "with",
+        "by",
+        "that",
+    }
+)
+
+
+def covers(linker: Linker, links: Iterable[Link]) -> list[tuple[float, tuple[Link, ...]]]:
+    """The best ways to lay links end to end, best first. Words without a link become links of their own."""
+    size = len(linker.toks)
+    by_start: dict[int, list[Link]] = {}
+    for link in links:
+        by_start.setdefault(link.first, []).append(link)
+    best: list[list[tuple[float, tuple[Link, ...]]]] = [[] for _ in range(size + 1)]
+    best[0] = [(0.0, ())]
+    for at in range(size):
+        options = [*by_start.get(at, ()), _bare(linker, at)]
+        options = [o for o in options if o.score > 0 or o.kind in ("ignored", "light", "row", "unknown", "symbol")]
+        for score, path in best[at]:
+            for link in options:
+                best[link.last + 1].append((score + link.score, (*path, link)))
+        for end in {link.last + 1 for link in options}:
+            best[end] = sorted(best[end], key=lambda item: -item[0])[: COVERS * 2]
+    return best[size][:COVERS]
+
+
+def _bare(linker: Linker, at: int) -> Link:
+    token, lex = linker.toks[at], linker.lex
+    word = token.folded
+    text = token.text
+    if not token.wordlike:
+        return Link("symbol", at, at, 0.05, text)
+    if word in lex.ignored or word in SMALL:
+        return Link("ignored", at, at, 0.3, text)
+    if word in _table_words(linker.index.table.name, lex) or word in lex.row_nouns:
+        return Link("row", at, at, 0.3, text)
+    if word in lex.light:
+        return Link("light", at, at, 0.15, text)
+    return Link("unknown", at, at, 0.0, text)
+
+
+@lru_cache(maxsize=256)
+def _table_words(name: str, lex: Lexicon) -> frozenset[str]:
+    words = {w for w in fold(name.replace("_", " ")).split() if len(w) > 1}
+    return frozenset(words | {w + "s" for w in words} | {lex.lemma(w) for w in words})
+
+
+def is_year(number: float | None) -> bool:
+    return number is not None and number == int(number) and int(number) in YEARS
+
+
+def temporal(kind: Kind) -> bool:
+    return kind.temporal

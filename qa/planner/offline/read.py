@@ -1,0 +1,806 @@
+"""Reads a row of nodes as a question: what is asked, of which groups, in which order, how many."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from qa.planner.offline import formula as write
+from qa.planner.offline.conditions import Conditions, measured_column
+from qa.planner.offline.index import TableIndex, unique_values
+from qa.planner.offline.lexicon import Lexicon
+from qa.planner.offline.link import Link, Linker
+from qa.planner.offline.nodes import Filter, Node, letters, nodes
+from qa.planner.offline.query import Query
+from qa.planner.offline.text import header_words
+from qa.types import Column, Kind, Role
+
+ADDITIVE = frozenset({None, Role.CURRENCY, Role.COUNT})
+NAMES = {"mean": "mean", "sum": "total", "median": "median", "min": "min", "max": "max", "std": "std", "var": "var", "mode": "mode",
+         "iqr": "iqr", "skew": "skew", "kurtosis": "kurtosis"}  # fmt: skip
+MOST_ALTERNATIVES = 6
+FEW = 25
+"""a numeric column with at most this many distinct values is read as categories in a distribution"""
+DEFAULT_TOP = 10
+
+
+class NotRead(Exception):
+    """This way of reading the question does not hold together; `words` are what it could not place."""
+
+    def __init__(self, *words: str) -> None:
+        super().__init__(", ".join(words))
+        self.words = words
+
+
+@dataclass
+class Asked:
+    """What the words between the conditions say, by the part they play."""
+
+    targets: list[Node] = field(default_factory=list)
+    keys: list[Node] = field(default_factory=list)
+    metrics: list[tuple[str, Node | None]] = field(default_factory=list)
+    supers: list[tuple[str, str, Node | None]] = field(default_factory=list)
+    """(max or min, what: column/count/aggregate name, its column)"""
+    counts: list[tuple[bool, Node | None]] = field(default_factory=list)
+    """(distinct, what is counted)"""
+    orders: list[tuple[Node | None, str]] = field(default_factory=list)
+    limit: int | None = None
+    top: bool = False
+    wh: list[str] = field(default_factory=list)
+    distinct: bool = False
+    each_row: bool = False
+    trend: bool = False
+    rows: bool = False
+    more_than_value: bool = False
+
+
+def readings(linker: Linker, lex: Lexicon, cover: Sequence[Link], score: float) -> list[Query]:
+    """Every way to read one cover, each with its score; unread words are on the query."""
+    conditions = Conditions(linker, lex)
+    row = conditions.run(nodes(cover))
+    found = []
+    choices = [node.filters for node in row if node.letter == "F"]
+    for picked in itertools.islice(itertools.product(*choices), MOST_ALTERNATIVES):
+        filters = [f for alternative in picked for f in alternative]
+        try:
+            query = Reader(linker, lex, row, picked, conditions).read()
+        except NotRead as refused:
+            query = Query(linker.index.table.name, unused=list(refused.words) or ["?"])
+        query.score += score + sum(f.rank for f in filters)
+        found.append(query)
+    return found
+
+
+class Reader:
+    """Reads one row of nodes with one choice of conditions."""
+
+    def __init__(
+        self, linker: Linker, lex: Lexicon, row: list[Node], picked: Sequence[list[Filter]], conditions: Conditions
+    ) -> None:
+        self.linker, self.lex, self.index, self.row = linker, lex, linker.index, row
+        self.conditions = conditions
+        self.picked = list(picked)
+        self.filters = [f for alternative in picked for f in alternative]
+        self.query = Query(linker.index.table.name)
+
+    # what things are called
+    def column(self, node: Node) -> Column:
+        """The one column a node names; refuses when two fit equally well."""
+        if len(node.columns) > 1 and node.columns[0][1] - node.columns[1][1] < 0.05:
+            raise NotRead(node.text)
+        return self.index.column(node.columns[0][0])
+
+    def name(self, column: Column) -> str:
+        return write.name(column.name)
+
+    # the whole
+    def read(self) -> Query:
+        from qa.planner.offline import special
+
+        self._refuse_leftovers()
+        query = special.read(self)
+        if query is None:
+            query = self._general()
+        query.score += sum(s for n in self.row if n.letter == "C" for s in [n.columns[0][1] - 1.0])
+        return query
+
+    def _refuse_leftovers(self) -> None:
+        left = [
+            n.text
+            for n in self.row
+            if n.letter in "?VQDM~z" or (n.letter == "0" and not any(m.letter == "k" for m in self.row))
+        ]
+        if left:
+            raise NotRead(*left)
+
+    def _general(self) -> Query:
+        asked = self._asked([n for n in self.row if n.letter != "F"])
+        query = self.query
+        query.filters = self.filters
+        for build in (self._superlative, self._aggregate, self._count, self._rows):
+            if build(asked):
+                return query
+        raise NotRead("?")
+
+    def _asked(self, row: list[Node]) -> Asked:
+        asked = Asked()
+        at = 0
+        while at < len(row):
+            step = self._take.get(row[at].letter)
+            at = step(self, row, at, asked) if step else at + 1
+        return asked
+
+    # one function a letter: takes what belongs to it, gives the next place
+    def _take_column(self, row: list[Node], at: int, asked: Asked) -> int:
+        asked.targets.append(row[at])
+        return at + 1
+
+    def _take_wh(self, row: list[Node], at: int, asked: Asked) -> int:
+        asked.wh.append(row[at].op)
+        return at + 1
+
+    def _take_row(self, row: list[Node], at: int, asked: Asked) -> int:
+        asked.rows = True
+        return at + 1
+
+    def _take_distinct(self, row: list[Node], at: int, asked: Asked) -> int:
+        asked.distinct = True
+        return at + 1
+
+    def _take_count(self, row: list[Node], at: int, asked: Asked) -> int:
+        nxt = _skip(row, at + 1, "osl&k" if False else "ol")
+        distinct = nxt < len(row) and row[nxt].letter == "u"
+        nxt = _skip(row, nxt + 1, "ol") if distinct else nxt
+        if nxt < len(row) and row[nxt].letter == "C":
+            asked.counts.append((distinct, row[nxt]))
+            end = nxt + 1
+            while distinct and end + 1 < len(row) and row[end].letter in "&," and row[end + 1].letter == "C":
+                asked.counts.append((True, row[end + 1]))
+                end += 2
+            return end
+        asked.counts.append((distinct, None))
+        if nxt < len(row) and row[nxt].letter == "n":
+            return nxt + 1
+        return at + 1
+
+    def _take_aggregate(self, row: list[Node], at: int, asked: Asked) -> int:
+        functions = [row[at].op]
+        nxt = at + 1
+        while (
+            nxt + 1 < len(row) and row[nxt].letter in ",&" and row[_skip(row, nxt, ",&")].letter == "G"
+            if _skip(row, nxt, ",&") < len(row)
+            else False
+        ):
+            nxt = _skip(row, nxt, ",&")
+            functions.append(row[nxt].op)
+            nxt += 1
+        nxt = _skip(row, nxt, "okuln" if nxt < len(row) and row[nxt].letter == "k" else "ou")
+        columns, end = self._column_list(row, nxt)
+        if not columns:
+            asked.metrics += [(fn, None) for fn in functions]
+            return max(at + 1, nxt if nxt > at + 1 and row[nxt - 1].letter == "G" else at + 1)
+        asked.metrics += [(fn, node) for node in columns for fn in functions]
+        return end
+
+    def _column_list(self, row: list[Node], at: int) -> tuple[list[Node], int]:
+        found: list[Node] = []
+        while at < len(row) and row[at].letter == "C":
+            found.append(row[at])
+            nxt = _skip(row, at + 1, ",&")
+            if nxt > at + 1 and nxt < len(row) and row[nxt].letter == "C":
+                at = nxt
+            else:
+                return found, at + 1
+        return found, at
+
+    def _take_super(self, row: list[Node], at: int, asked: Asked) -> int:
+        direction = row[at].op
+        self._number_before(row, at, asked)
+        nxt = _skip(row, at + 1, "o")
+        if nxt < len(row) and row[nxt].letter == "N" and asked.limit is None:
+            asked.limit = int(row[nxt].link.number or 1)
+            nxt = _skip(row, nxt + 1, "o")
+        if nxt < len(row) and row[nxt].letter == "G":
+            after = _skip(row, nxt + 1, "oku")
+            if after < len(row) and row[after].letter == "C":
+                asked.supers.append((direction, row[nxt].op, row[after]))
+                return after + 1
+            asked.supers.append((direction, row[nxt].op, None))
+            return nxt + 1
+        if nxt < len(row) and row[nxt].letter == "k":
+            after = _skip(row, nxt + 1, "o")
+            if after < len(row) and row[after].letter == "C" and self._numeric(row[after]):
+                asked.supers.append((direction, "column", row[after]))
+                return after + 1
+            asked.supers.append(
+                (direction, "count", row[after] if after < len(row) and row[after].letter == "C" else None)
+            )
+            return after + 1 if after < len(row) and row[after].letter in "Cnl" else after
+        if nxt < len(row) and row[nxt].letter == "C":
+            rate = nxt + 1 < len(row) and row[nxt + 1].link.tag("RATE") is not None and row[nxt + 1].letter == "%"
+            asked.supers.append((direction, "rate" if rate else "column", row[nxt]))
+            return nxt + 1 + rate
+        if nxt < len(row) and row[nxt].letter in "nl":
+            asked.supers.append((direction, "count", None))
+            return nxt + 1
+        asked.supers.append((direction, "open", None))
+        return at + 1
+
+    def _take_adjective(self, row: list[Node], at: int, asked: Asked) -> int:
+        said = row[at].link.tag("SUPOF") or ""
+        direction, groups = self.lex.superlatives[tuple(said.split())][0], self.lex.superlatives[tuple(said.split())][1]
+        self._number_before(row, at, asked)
+        nxt = at + 1
+        if nxt < len(row) and row[nxt].letter == "C" and not self._is_text(row[nxt]):
+            asked.supers.append((direction, "column", row[nxt]))
+            return nxt + 1
+        id = measured_column(self.index, self.lex, groups)
+        if id is None:
+            raise NotRead(row[at].text)
+        self.query.notes.append(
+            f"{said} = {'highest' if direction == 'max' else 'lowest'} {self.index.column(id).name}"
+        )
+        asked.supers.append((direction, "column", Node("C", row[at].links, columns=((id, 0.9),))))
+        return nxt
+
+    def _take_top(self, row: list[Node], at: int, asked: Asked) -> int:
+        asked.top = True
+        nxt = at + 1
+        if nxt < len(row) and row[nxt].letter == "N":
+            asked.limit = int(row[nxt].link.number or 1)
+            nxt += 1
+        asked.supers.append((row[at].op, "top", None))
+        return nxt
+
+    def _number_before(self, row: list[Node], at: int, asked: Asked) -> None:
+        if at and row[at - 1].letter == "N" and row[at - 1].link.number is not None and asked.limit is None:
+            asked.limit = int(row[at - 1].link.number)
+
+    def _take_number(self, row: list[Node], at: int, asked: Asked) -> int:
+        nxt = row[at + 1].letter if at + 1 < len(row) else ""
+        if nxt and nxt in "SZt":
+            return at + 1
+        raise NotRead(row[at].text)
+
+    def _take_each(self, row: list[Node], at: int, asked: Asked) -> int:
+        nxt = _skip(row, at + 1, "oxulhe" if row[at].letter != "y" else "oxul")
+        if nxt < len(row) and row[nxt].letter == "C":
+            columns, end = self._column_list(row, nxt)
+            asked.keys += columns
+            return end
+        if nxt < len(row) and row[nxt].letter == "g":
+            asked.keys.append(row[nxt])
+            return nxt + 1
+        if nxt < len(row) and row[nxt].letter == "n":
+            asked.each_row = True
+            return nxt + 1
+        if row[at].letter == "y":
+            return at + 1
+        asked.each_row = True
+        return at + 1
+
+    def _take_order(self, row: list[Node], at: int, asked: Asked) -> int:
+        nxt = _skip(row, at + 1, "nlkopbu")
+        if nxt < len(row) and row[nxt].letter == "C":
+            direction = row[at].op
+            end = nxt + 1
+            look = _skip(row, end, ",pb")
+            if look < len(row) and row[look].letter == "d":
+                direction, end = row[look].op, look + 1
+            asked.orders.append((row[nxt], direction))
+            return end
+        if nxt < len(row) and row[nxt].letter == "d":
+            after = _skip(row, nxt + 1, "op")
+            if after < len(row) and row[after].letter == "C":
+                asked.orders.append((row[after], row[nxt].op))
+                return after + 1
+        raise NotRead(row[at].text)
+
+    def _take_direction(self, row: list[Node], at: int, asked: Asked) -> int:
+        if asked.orders:
+            asked.orders[-1] = (asked.orders[-1][0], row[at].op)
+            return at + 1
+        nxt = _skip(row, at + 1, "oy")
+        if nxt < len(row) and row[nxt].letter == "C":
+            asked.orders.append((row[nxt], row[at].op))
+            return nxt + 1
+        raise NotRead(row[at].text)
+
+    def _take_alpha(self, row: list[Node], at: int, asked: Asked) -> int:
+        nxt = _skip(row, at + 1, "oyp")
+        if nxt < len(row) and row[nxt].letter == "C":
+            asked.orders.append((row[nxt], "asc"))
+            return nxt + 1
+        asked.orders.append((None, "asc"))
+        return at + 1
+
+    def _take_trend(self, row: list[Node], at: int, asked: Asked) -> int:
+        asked.trend = True
+        return at + 1
+
+    def _take_grain(self, row: list[Node], at: int, asked: Asked) -> int:
+        before = row[at - 1].letter if at else ""
+        if before in ("w", "p", "S") or (before == "" and asked.wh):
+            asked.targets.append(row[at])
+            return at + 1
+        raise NotRead(row[at].text)
+
+    def _refuse(self, row: list[Node], at: int, asked: Asked) -> int:
+        raise NotRead(row[at].text)
+
+    _take = {
+        "C": _take_column, "w": _take_wh, "n": _take_row, "u": _take_distinct, "k": _take_count, "G": _take_aggregate,
+        "S": _take_super, "Z": _take_adjective, "t": _take_top, "N": _take_number, "e": _take_each, "y": _take_each,
+        "r": _take_order, "d": _take_direction, "L": _take_alpha, "f": _take_trend, "g": _take_grain, "O": _refuse,
+        "/": _refuse, "c": _refuse, "H": _refuse, "-": _refuse, "5": _refuse, "6": _refuse, "*": _refuse,
+        "P": _refuse, "1": _refuse, "W": _refuse, "j": _refuse, "R": _refuse, "B": _refuse, "m": _refuse, ">": _refuse,
+        "A": _refuse, "!": _refuse, "%": _refuse, "0": _refuse, "E": _refuse,
+    }  # fmt: skip
+
+    # kinds of columns
+    def _numeric(self, node: Node) -> bool:
+        return node.letter == "C" and self.index.column(node.columns[0][0]).kind.numeric
+
+    def _is_text(self, node: Node) -> bool:
+        return self.index.column(node.columns[0][0]).kind is Kind.TEXT
+
+    def measurable(self, node: Node) -> Column:
+        """The numeric column a node names; refuses any other."""
+        numeric = [(id, s) for id, s in node.columns if self.index.column(id).kind.numeric]
+        column = self.column(Node(node.letter, node.links, columns=tuple(numeric)) if numeric else node)
+        if not column.kind.numeric:
+            raise NotRead(node.text)
+        return column
+
+    def key(self, node: Node) -> tuple[str, str]:
+        """A group key: a column, or a date cut to a grain."""
+        if node.letter == "g":
+            return self.grain(node.op)
+        column = self.column(node)
+        if column.kind.temporal:
+            said = self.lex.lemma(node.word.split()[-1])
+            if said in ("year", "month", "week", "quarter") and said not in header_words(column.name):
+                return self.grain(said)
+        return (self.name(column), column.name)
+
+    def grain(self, unit: str) -> tuple[str, str]:
+        """The one date column cut to years, months, weeks …; an integer year column serves for years."""
+        dates = [c for c in self.index.columns if c.kind.temporal]
+        years = [c for c in self.index.columns if c.role is Role.YEAR]
+        if unit in ("year", "decade") and not dates and len(years) == 1:
+            name = self.name(years[0])
+            return (name, years[0].name) if unit == "year" else (f"{name} // 10 * 10", "decade")
+        if len(dates) != 1:
+            raise NotRead(unit)
+        name = self.name(dates[0])
+        formulas = {
+            "year": f"year({name})",
+            "weekday": f"weekday_name({name})",
+            "hour": f"hour({name})",
+            "decade": f"year({name}) // 10 * 10",
+        }
+        formula = formulas.get(unit, f"trunc({name}, '{unit}')")
+        taken = {c.name.lower() for c in self.index.columns} - {dates[0].name.lower()}
+        return (formula, unit if unit not in taken else f"{unit} of {dates[0].name}")
+
+    # metrics
+    def metric(self, function: str, node: Node) -> tuple[str, str]:
+        """An aggregate of the column a node names, as (formula, name)."""
+        if function in ("min", "max"):
+            column = self.column(node)
+            if column.kind in (Kind.BOOLEAN, Kind.LIST):
+                raise NotRead(node.text)
+        else:
+            column = self.measurable(node)
+        return self.aggregate(function, column)
+
+    def aggregate(self, function: str, column: Column) -> tuple[str, str]:
+        name = self.name(column)
+        if function == "range":
+            return (f"max({name}) - min({name})", f"range of {column.name}")
+        if function not in NAMES:
+            raise NotRead(function)
+        return (f"{function}({name})", f"{NAMES[function]} {column.name}")
+
+    def _rate(self, node: Node) -> tuple[str, str]:
+        column = self.index.column(node.columns[0][0])
+        if column.id not in self.index.yes:
+            raise NotRead(node.text)
+        truth = self.conditions.truth(column.id, True, node.text)
+        self.query.notes.append(f"rate = share of rows with {truth.formula}")
+        return (f"share_of_rows({truth.formula})", f"{column.name} rate")
+
+    # superlatives
+    def _superlative(self, asked: Asked) -> bool:
+        if not asked.supers:
+            return False
+        supers = self._settle(asked)
+        if len(supers) != 1:
+            return self._extremes(asked, supers)
+        direction, what, node = supers[0]
+        targets = [t for t in asked.targets if node is None or t.columns != node.columns]
+        mentioned = len(targets) < len(asked.targets)
+        if what == "column" and node is not None:
+            return self._super_column(asked, direction, node, targets, mentioned)
+        keys = asked.keys or targets
+        if not keys or (asked.keys and targets and len(asked.keys) > 1):
+            raise NotRead("?")
+        return self._super_groups(asked, direction, what, node, keys)
+
+    def _settle(self, asked: Asked) -> list[tuple[str, str, Node | None]]:
+        """Gives `top` and bare `highest` the measure that the other words name."""
+        supers = [s for s in asked.supers if s[1] not in ("top", "open")]
+        loose = [s for s in asked.supers if s[1] in ("top", "open")]
+        if not loose:
+            return supers
+        if supers:
+            return supers
+        direction = loose[0][0]
+        if asked.metrics and len(asked.metrics) == 1 and asked.metrics[0][1] is not None:
+            fn, node = asked.metrics.pop()
+            return [(direction, fn, node)]
+        if asked.counts and not asked.counts[0][0]:
+            asked.counts.pop()
+            return [(direction, "count", None)]
+        measures = [k for k in asked.keys if k.letter == "C" and self._numeric(k)]
+        if loose[0][1] == "top" and len(measures) == 1:
+            asked.keys.remove(measures[0])
+            return [(direction, "column", measures[0])]
+        numeric = [t for t in asked.targets if t.letter == "C" and self._numeric(t)]
+        if len(numeric) == 1:
+            return [(direction, "column", numeric[0])]
+        raise NotRead("top" if asked.top else "?")
+
+    def _extremes(self, asked: Asked, supers: list[tuple[str, str, Node | None]]) -> bool:
+        """`the highest and the lowest X`: two numbers."""
+        if asked.targets or asked.limit:
+            raise NotRead("?")
+        asked.metrics += [(d, node) for d, what, node in supers if what == "column"]
+        return self._aggregate(asked) if len(asked.metrics) >= len(supers) else False
+
+    def _super_column(self, asked: Asked, direction: str, node: Node, targets: list[Node], mentioned: bool) -> bool:
+        column = self.index.column(node.columns[0][0]) if node.columns else None
+        column = self.column(node)
+        if column.kind is Kind.TEXT:
+            raise NotRead(node.text)
+        query = self.query
+        way = "desc" if direction == "max" else "asc"
+        person = [w for w in asked.wh if w in ("who", "where", "when")]
+        if not targets and not asked.keys and person:
+            targets = [self._asked_column(person[0], {column.id})]
+        if asked.keys:
+            return self._super_within(asked, direction, column, targets)
+        if not targets or (mentioned and not self._wanted(targets, asked)):
+            return self._super_value(asked, direction, column)
+        chosen = [self.column(t) if t.letter == "C" else None for t in targets]
+        if any(c is None for c in chosen):
+            return self._super_groups(asked, direction, self._summary(column), node, targets)
+        first = chosen[0]
+        assert first is not None
+        if len(chosen) == 1 and self._grouped(first, column, asked):
+            return self._super_groups(asked, direction, self._summary(column), node, targets)
+        query.columns = [self.name(c) for c in chosen if c]
+        if mentioned or (asked.limit or 1) > 1 and asked.top:
+            query.columns = list(dict.fromkeys([*query.columns, self.name(column)]))
+        query.order, query.limit = [f"{self.name(column)} {way}"], asked.limit or (DEFAULT_TOP if asked.top else 1)
+        query.ties = "keep" if query.limit == 1 else "cut"
+        query.filters = [*query.filters]
+        return True
+
+    def _wanted(self, targets: list[Node], asked: Asked) -> bool:
+        return any(not unique_values(self.index.table, self.column(t)) or True for t in targets if t.letter == "C")
+
+    def _super_value(self, asked: Asked, direction: str, column: Column) -> bool:
+        query = self.query
+        if (asked.limit or 1) > 1:
+            query.columns = [self.name(column)] if not asked.rows or not asked.top else []
+            query.order, query.limit = [f"{self.name(column)} {'desc' if direction == 'max' else 'asc'}"], asked.limit
+            query.ties = "cut"
+            return True
+        adjective = any(n.letter == "Z" for n in self.row)
+        if adjective and (asked.rows or asked.top) and not any(t for t in asked.targets):
+            query.order, query.limit = [f"{self.name(column)} {'desc' if direction == 'max' else 'asc'}"], 1
+            return True
+        query.metrics = [self.aggregate(direction, column)]
+        return True
+
+    def _grouped(self, target: Column, measure: Column, asked: Asked) -> bool:
+        """True when `top markets by listings` means groups: the target repeats."""
+        if target.kind.numeric and target.role not in (Role.ID, Role.YEAR):
+            return False
+        if unique_values(self.index.table, target):
+            return False
+        panel = any(c.kind.temporal for c in self.index.columns)
+        return (asked.top and panel) or (panel and target.kind is Kind.TEXT)
+
+    def _summary(self, column: Column) -> str:
+        """How a measure is taken over the rows of a group when the question does not say."""
+        words = header_words(column.name)
+        rate = column.role not in ADDITIVE or bool(set(words) & {"median", "mean", "average", "avg", "price", "rate", "share", "ratio", "percent",
+                                                                "pct", "inventory", "balance", "index", "score", "rating", "age", "days"})  # fmt: skip
+        return "mean" if rate or column.kind is Kind.NUMBER and not words else "sum"
+
+    def _super_groups(self, asked: Asked, direction: str, what: str, node: Node | None, keys: list[Node]) -> bool:
+        query = self.query
+        query.keys = [self.key(k) for k in keys]
+        if what == "count":
+            metric = ("count()", "rows")
+        elif what == "rate" and node is not None:
+            metric = self._rate(node)
+        elif node is not None:
+            metric = self.metric(what, node)
+        else:
+            raise NotRead(what)
+        query.metrics = [metric]
+        query.order = [f"{write.name(metric[1])} {'desc' if direction == 'max' else 'asc'}"]
+        query.limit = asked.limit or (DEFAULT_TOP if asked.top else 1)
+        query.ties = "keep" if query.limit == 1 else "cut"
+        if not (asked.top or query.limit > 1 or asked.counts or asked.metrics):
+            query.show = [write.name(name) for _, name in query.keys]
+        if what in ("mean", "sum") and not any(n.letter == "G" for n in self.row):
+            said = "average" if what == "mean" else "total"
+            query.notes.append(f"{node.text if node else ''} of a group = {said} over its rows".strip())
+        if asked.counts or any(n.letter == "k" and i > 2 for i, n in enumerate(self.row)):
+            query.show = None
+        return True
+
+    def _super_within(self, asked: Asked, direction: str, column: Column, targets: list[Node]) -> bool:
+        query = self.query
+        keys = [self.key(k) for k in asked.keys]
+        plain = [name for _, name in keys]
+        extra = [t for t in targets if t.letter == "C" and self.column(t).name not in plain]
+        if not extra:
+            query.keys, query.metrics = keys, [self.aggregate(direction, column)]
+            return True
+        if any(formula != write.name(name) for formula, name in keys):
+            raise NotRead("?")
+        query.order = [f"{self.name(column)} {'desc' if direction == 'max' else 'asc'}"]
+        query.limit, query.limit_by = asked.limit or 1, [f for f, _ in keys]
+        query.ties = "keep" if query.limit == 1 else "cut"
+        query.columns = [*[f for f, _ in keys], *[self.name(self.column(t)) for t in extra], self.name(column)]
+        return True
+
+    # aggregates
+    def _aggregate(self, asked: Asked) -> bool:
+        if not asked.metrics:
+            return False
+        query = self.query
+        metrics = []
+        targets = list(asked.targets)
+        for function, node in asked.metrics:
+            if node is None and function == "sum" and asked.counts:
+                continue
+            if node is None and function == "sum" and not targets:
+                continue
+            if node is None:
+                numeric = [
+                    t for t in targets if t.letter == "C" and (self._numeric(t) or function in ("min", "max", "mode"))
+                ]
+                if not numeric:
+                    raise NotRead(function)
+                node = numeric[0]
+                targets.remove(node)
+            if function == "mode":
+                return self._mode(asked, node, "desc")
+            metrics.append(self.metric(function, node))
+        if not metrics:
+            return False
+        return self._finish_groups(asked, metrics, targets)
+
+    def _finish_groups(self, asked: Asked, metrics: list[tuple[str, str]], targets: list[Node]) -> bool:
+        query = self.query
+        keys = [self.key(k) for k in asked.keys]
+        if asked.trend:
+            keys.append(self._time_key())
+        if asked.counts:
+            metrics = [*metrics, ("count()", "rows")] if asked.counts[0][1] is None else metrics
+        for target in targets:
+            if target.letter != "C":
+                raise NotRead(target.text)
+            column = self.column(target)
+            if (self.name(column), column.name) in keys:
+                continue
+            if self._stands_for_rows(target, column):
+                continue
+            if keys or not asked.distinct and not self._category(column):
+                raise NotRead(target.text)
+            raise NotRead(target.text)
+        query.keys, query.metrics = keys, metrics
+        self._order_groups(asked)
+        return True
+
+    def _order_groups(self, asked: Asked) -> None:
+        for node, direction in asked.orders:
+            if node is None:
+                self.query.order = [f"{write.name(self.query.keys[0][1])} asc"] if self.query.keys else []
+                continue
+            column = self.column(node)
+            names = [n for _, n in self.query.keys if n == column.name] or [
+                n for _, n in self.query.metrics if n.endswith(column.name)
+            ]
+            if not names:
+                raise NotRead(node.text)
+            self.query.order.append(f"{write.name(names[0])} {direction}")
+
+    def _stands_for_rows(self, node: Node, column: Column) -> bool:
+        """`the average age of all singers`, where the word only names what a row is."""
+        at = self.row.index(node)
+        before = self.row[at - 1].letter if at else ""
+        rowlike = unique_values(self.index.table, column) or column.role is Role.ID
+        return rowlike and before in ("o", "p", "k", "e", "i") and node.text.lower() != column.name.lower()
+
+    def _category(self, column: Column) -> bool:
+        return column.kind in (Kind.TEXT, Kind.BOOLEAN)
+
+    def _time_key(self) -> tuple[str, str]:
+        years = [c for c in self.index.columns if c.role is Role.YEAR]
+        dates = [c for c in self.index.columns if c.kind.temporal]
+        if len(years) == 1 and not dates:
+            return (self.name(years[0]), years[0].name)
+        if len(dates) == 1:
+            return (self.name(dates[0]), dates[0].name) if self._month_ends(dates[0]) else self.grain("month")
+        raise NotRead("trend")
+
+    def _month_ends(self, column: Column) -> bool:
+        profile = next(p for p in self.index.table.profile.columns if p.name == column.name)
+        return profile.distinct <= 400 and column.kind is Kind.DATE
+
+    def _mode(self, asked: Asked, node: Node, way: str) -> bool:
+        query = self.query
+        column = self.column(node)
+        query.keys, query.metrics = [(self.name(column), column.name)], [("count()", "rows")]
+        query.filters = [*query.filters, Filter(f"{self.name(column)} is not null", (column.id,), node.text)]
+        query.order, query.limit = [f"rows {way}"], asked.limit or 1
+        query.ties = "keep" if query.limit == 1 else "cut"
+        query.show = [self.name(column)] if query.limit == 1 else None
+        return True
+
+    # counts
+    def _count(self, asked: Asked) -> bool:
+        if not asked.counts:
+            return False
+        query = self.query
+        keys = [self.key(k) for k in asked.keys]
+        if asked.trend:
+            keys.append(self._time_key())
+        if all(distinct for distinct, _ in asked.counts) and all(n is not None for _, n in asked.counts):
+            columns = [self.column(n) for _, n in asked.counts if n]
+            query.metrics = [(f"count_distinct({self.name(c)})", f"distinct {c.name}") for c in columns]
+            query.keys = keys
+            return self._only_known(asked, keys)
+        distinct, node = asked.counts[0]
+        if node is not None and not keys and self._numeric(node) and not self._stands_for_rows(node, self.column(node)):
+            return self._amount(asked, node)
+        query.keys, query.metrics = keys, [("count()", "rows")]
+        if node is not None and not distinct:
+            column = self.column(node)
+            if (self.name(column), column.name) in keys:
+                pass
+            elif unique_values(self.index.table, column) or self._noun_of_rows(column):
+                pass
+            elif not keys and column.kind is Kind.TEXT:
+                query.metrics = [(f"count_distinct({self.name(column)})", f"distinct {column.name}")]
+                query.notes.append(f"each {column.name} counted once")
+            else:
+                raise NotRead(node.text)
+        self._only_known(asked, keys)
+        self._order_groups(asked)
+        return True
+
+    def _noun_of_rows(self, column: Column) -> bool:
+        return column.role is Role.ID
+
+    def _only_known(self, asked: Asked, keys: list[tuple[str, str]]) -> bool:
+        for target in asked.targets:
+            if target.letter == "g":
+                raise NotRead(target.text)
+            column = self.column(target)
+            if (self.name(column), column.name) in keys:
+                continue
+            if self._stands_for_rows(target, column):
+                continue
+            if (
+                not keys
+                and any(n.letter == "e" for n in self.row) is False
+                and len(asked.targets) == 1
+                and self._listed_with_count(target)
+            ):
+                self.query.keys.append((self.name(column), column.name))
+                continue
+            raise NotRead(target.text)
+        return True
+
+    def _listed_with_count(self, target: Node) -> bool:
+        """`Show the citizenship and the number of singers`: the target is the group."""
+        at = self.row.index(target)
+        return (
+            at + 2 < len(self.row)
+            and self.row[at + 1].letter == "&"
+            and any(n.letter == "k" for n in self.row[at + 1 : at + 4])
+        )
+
+    def _amount(self, asked: Asked, node: Node) -> bool:
+        """`How many points does X have`: the number itself when one row is meant, else the sum."""
+        query = self.query
+        column = self.measurable(node)
+        others = [t for t in asked.targets if t.letter == "C" and not self._stands_for_rows(t, self.column(t))]
+        if others:
+            raise NotRead(others[0].text)
+        if not query.filters:
+            total = any(f == "sum" for f, _ in asked.metrics)
+            if not total:
+                raise NotRead(node.text)
+            query.metrics = [self.aggregate("sum", column)]
+            return True
+        query.columns = [self.name(column)]
+        return True
+
+    # rows
+    def _rows(self, asked: Asked) -> bool:
+        query = self.query
+        targets = list(asked.targets)
+        used = {id for f in query.filters for id in f.columns}
+        question = [w for w in asked.wh if w in ("who", "where", "when")]
+        if not targets and question:
+            targets = [self._asked_column(question[0], used)]
+        if any(t.letter != "C" for t in targets):
+            raise NotRead(targets[0].text)
+        if asked.keys and (asked.metrics or not targets):
+            targets += [k for k in asked.keys if k.letter == "C"]
+        elif asked.keys:
+            targets = [*[k for k in asked.keys if k.letter == "C"], *targets]
+        if not targets and not asked.rows and not query.filters:
+            raise NotRead("?")
+        columns = list(dict.fromkeys(self.name(self.column(t)) for t in targets))
+        if len(columns) > 1 and not self._coordinated(targets):
+            kept = [t for t in targets if not self._stands_for_rows(t, self.column(t))]
+            if kept and len(kept) < len(targets) and self._coordinated(kept):
+                columns = list(dict.fromkeys(self.name(self.column(t)) for t in kept))
+            else:
+                raise NotRead(*[t.text for t in targets[1:]])
+        query.columns, query.distinct = columns, asked.distinct
+        for node, direction in asked.orders:
+            name = columns[0] if node is None else self.name(self.column(node))
+            query.order.append(f"{name} {direction}")
+        if not columns and not query.filters and not query.order:
+            raise NotRead("?")
+        return True
+
+    def _coordinated(self, targets: list[Node]) -> bool:
+        """True when the targets are listed together: `name, country and age`."""
+        places = sorted(self.row.index(t) for t in targets if t in self.row)
+        for a, b in itertools.pairwise(places):
+            between = [n.letter for n in self.row[a + 1 : b]]
+            if not set(between) <= set(",&eu") or not between:
+                return False
+        return True
+
+    def _asked_column(self, question: str, used: set[str]) -> Node:
+        """The column that answers who, where or when."""
+        wanted = self.lex.asks[question]
+        for word in wanted:
+            hits = [
+                c for c in self.index.columns
+                if c.id not in used and word.split()[-1] in [self.lex.lemma(w) for w in header_words(c.name)]
+                and (question != "who" or c.kind is Kind.TEXT)
+            ]  # fmt: skip
+            if len(hits) == 1:
+                return Node("C", self.row[0].links, columns=((hits[0].id, 0.8),))
+            if len(hits) > 1:
+                break
+        raise NotRead(question)
+
+
+def _skip(row: Sequence[Node], at: int, over: str) -> int:
+    while at < len(row) and row[at].letter in over:
+        at += 1
+    return at
+
+
+def shape(row: Sequence[Node]) -> str:
+    return letters(row)
+
+
+def rows_of(index: TableIndex) -> int:
+    return index.table.rows
