@@ -27,7 +27,8 @@ SCANNED_VALUES = 50_000
 _DEPTHS: tuple[Sent, ...] = ("nothing", "names", "profile", "samples")
 _IDENTIFIER = re.compile(r"[^\W\d]\w*")
 _PLAIN_NAME = re.compile(r"[\w](?:[\w \-./%()#&+:,'$€£°?!*=@\[\]]*[\w\-./%()#&+$€£°?!*\]])?")
-_RESERVED = frozenset("and or not in between is null true false as asc desc case when then else end".split())
+_KEYWORDS = "and or not in between is null true false as asc desc case when then else end"
+_RESERVED = frozenset(_KEYWORDS.split())
 _PROSE = frozenset({"title", "reading", "question", "label", "reason", "nearest", "missing"})
 _TOKEN = re.compile(r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|`(?:[^`]|``)+`|[^\W\d]\w*")
 

@@ -9,7 +9,7 @@ import threading
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from types import ModuleType
@@ -41,6 +41,9 @@ __all__ = [
     "test_connection",
     "warm",
 ]
+
+Transport = Callable[[Call], Said]
+"""What carries a request to a model and brings its reply, or raises `CallFailed`."""
 
 _ENVIRONMENT = {"LITELLM_LOCAL_MODEL_COST_MAP": "True", "LITELLM_OFFLINE_MODE": "true", "LITELLM_MODE": "PRODUCTION"}
 """Set before the import: no price map from the web, no other look-ups, no `.env` read behind our back."""
@@ -79,16 +82,17 @@ def plan(
     progress: Progress | None = None,
     stop: threading.Event | None = None,
     send_rules: SendRules | None = None,
+    via: Transport | None = None,
 ) -> Planned:
     """Ask `settings.model`, then each of `settings.fallback_models`, until a reply passes `check`.
 
     `check` gives the issues of a plan reply, none when it fits. The budget counts over all models. When no reply
     fits, `Planned.reply` is None and `Planned.failure` says why; nothing is raised but `ModelUnavailable` when no
-    model is set.
+    model is set. `via` stands in for the provider: a recorded or scripted model.
     """
     built = _payload(question, tables, settings, history, send_rules)
     spending = budget or Budget.of(settings)
-    return _first(_models(settings), built, settings, check, spending, progress, stop)
+    return _first(_models(settings), built, settings, check, spending, progress, stop, via=via)
 
 
 def plans(
@@ -142,6 +146,7 @@ def _first(
     progress: Progress | None,
     stop: threading.Event | None,
     temperature: float = 0.0,
+    via: Transport | None = None,
 ) -> Planned:
     """The first of the models whose reply fits; a limit or a stop ends the search."""
     attempts: tuple[Attempt, ...] = ()
@@ -150,7 +155,7 @@ def _first(
         conversation = Conversation(
             model=name,
             payload=built,
-            call=lambda request: call(request, settings),
+            call=via or (lambda request: call(request, settings)),
             check=check,
             budget=budget,
             timeout=settings.model_timeout,
@@ -161,7 +166,7 @@ def _first(
             stop=stop,
             progress=progress,
         )
-        if not _loaded and (missing := _loaded_while(stop, progress)) is not None:
+        if via is None and not _loaded and (missing := _loaded_while(stop, progress)) is not None:
             return Planned(None, attempts, missing)
         tried = conversation.plan()
         attempts += tried.attempts

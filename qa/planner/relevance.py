@@ -16,11 +16,12 @@ from qa.data.table import ColumnProfile, Table
 from qa.types import Kind, Role
 
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_A-Za-z]+")
-_STOP = frozenset(
-    "a an the of in on at to for by with and or is are was were be been do does did how what which who whom whose where "
-    "when why many much there their them they it its this that these those each every per all any some than then show "
-    "list give me find tell i we you have has had from as into over under between among about most least more less".split()
-)
+_COMMON = """
+a an the of in on at to for by with and or is are was were be been do does did how what which who whom whose where when why
+many much there their them they it its this that these those each every per all any some than then show list give me find
+tell i we you have has had from as into over under between among about most least more less
+"""
+_STOP = frozenset(_COMMON.split())
 _ALIKE: tuple[frozenset[str], ...] = tuple(
     frozenset(words.split())
     for words in (

@@ -290,7 +290,8 @@ def test_a_thousand_columns_fit_and_the_asked_one_is_there(
 
 def test_ten_usual_columns_take_few_tokens(tmp_path: Path) -> None:
     ten = {
-        name: [float(n) for n in range(30)] for name in "price cost quantity weight height width discount tax".split()
+        name: [float(n) for n in range(30)]
+        for name in ("price", "cost", "quantity", "weight", "height", "width", "discount", "tax")
     }
     made = table(
         tmp_path,
