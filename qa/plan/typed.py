@@ -149,6 +149,20 @@ class Watch:
     warning: bool = False
 
 
+@dataclass(frozen=True)
+class Guard:
+    """An aggregate condition that must be false in every group; `fatal` withholds the answer, else it warns.
+
+    `message` may hold `{n}`, the number of groups where it is true.
+    """
+
+    code: str
+    message: str
+    hint: str
+    condition: Typed
+    fatal: bool = True
+
+
 @dataclass
 class Ids:
     """Fresh engine names `c0, c1, …`, one series for a whole plan."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -215,7 +216,12 @@ def _sql_decade(call_: Call, x: Sql) -> Sql:
     return cast(both(exp.Mul, exp.Floor(this=both(exp.Div, cast(year, DOUBLE), number(10.0))), number(10.0)), BIGINT)
 
 
+def _additive(call: Call) -> Facets:
+    return replace(call.first, role=None)
+
+
 FUNCTIONS = (
+    row("additive", "x: numeric", _additive, lambda x: x, lambda x: x, "Says that a percent, rate, id, year or balance may be added up; printed as an assumption.", examples=(Example("additive(x)", [1, None], {"x": [1, None]}),)),
     row("number", "x: any", lambda call: Facets(Kind.NUMBER, True), _number, _sql_number, "A number read from text, a boolean or another number; thousands commas are dropped.", missing=_FAILS,
         examples=(Example("number(x)", [1234.5, None, None], {"x": ["1,234.5", "abc", None]}), Example("number(true)", [1.0])), typed=True),
     row("integer", "x: any", _integer_gives, _integer, _sql_integer, "A whole number, cut towards zero.", missing=_FAILS, examples=(Example("integer(2.5)", [2]), Example("integer(x)", [-2, None], {"x": ["-2.9", "x"]})), typed=True),

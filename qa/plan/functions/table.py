@@ -131,7 +131,7 @@ def params(signature: str) -> tuple[tuple[Param, ...], tuple[Param, ...]]:
 
 
 def _params(text: str) -> tuple[Param, ...]:
-    return tuple(_param(piece) for piece in text.split(",") if piece.strip())
+    return tuple(_param(piece) for piece in re.findall(r"(?:'[^']*'|[^,'])+", text) if piece.strip())
 
 
 def _param(text: str) -> Param:

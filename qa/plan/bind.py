@@ -1,0 +1,441 @@
+"""Formulas against a scope: every name found, every kind checked, every aggregate given its rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+from qa.errors import PlanError
+from qa.plan import formula as f
+from qa.plan.functions import FUNCTIONS, WINDOWED
+from qa.plan.functions.table import Call, Function, Param
+from qa.plan.literals import constant, proven, require_alike, together
+from qa.plan.periods import period
+from qa.plan.scope import Scope, did_you_mean, nearest
+from qa.plan.typed import Aggregate, Apply, Const, Facets, Guard, Members, Ref, Scalar, Typed, Watch, Windowed, facets_of, repeated, walk
+from qa.types import ROW, Kind, Order, Role
+
+Mode = Literal["row", "metric", "window"]
+
+UNSUMMABLE = {
+    Role.PERCENT: "a percentage", Role.RATE: "a rate", Role.ID: "an identifier", Role.YEAR: "a year", Role.BALANCE: "a balance, which does not add up over time",
+}  # fmt: skip
+
+HINTS = {
+    "log": "Use ln(x) for the natural logarithm or log10(x).",
+    "cumsum": "Use running_sum(x) in a window step.",
+    "mode_of": "Use mode(x).",
+    "percentile": "Use quantile(x, 0.9).",
+    "iff": "Use if(condition, a, b).",
+    "like": "Use contains(x, 'part'), starts_with or ends_with.",
+    "year_of": "Use year(d).",
+}
+"""Names that people try, with what the language has instead."""
+
+
+@dataclass
+class Binder:
+    """Types the nodes of one step's formulas.
+
+    mode `row`: aggregates are broadcast. mode `metric`: a name outside an aggregate is a key or an earlier
+    metric (`outer`), inside one an input column. mode `window`: window functions are allowed too.
+    """
+
+    scope: Scope
+    mode: Mode = "row"
+    outer: Mapping[str, Typed] = field(default_factory=dict)
+    by_time: bool = False
+    inside: bool = False
+    ordered_by: tuple[Order, ...] | None = None
+
+    def formula(self, text: str, where: str = "") -> Typed:
+        """The typed formula of a text, tried first as an exact column name."""
+        try:
+            if self.mode == "metric" and text in self.outer:
+                return self.outer[text]
+            if self.scope.has(text) and self.mode != "metric":
+                return self.name(f.Name(text))
+            return self.bind(f.parse(text))
+        except PlanError as error:
+            raise error.at(where) from None
+
+    def boolean(self, text: str, where: str = "") -> Typed:
+        typed = self.formula(text, where)
+        if typed.kind is not Kind.BOOLEAN:
+            self.scope.refuse("wrong_kind", f"{text!r} must be true or false, but it is {_kind(typed)}.", "Write a comparison such as x > 0.", where)
+        return typed
+
+    def bind(self, node: f.Node) -> Typed:
+        try:
+            match node:
+                case f.Literal(value):
+                    return constant(value)
+                case f.Name():
+                    return self.name(node)
+                case f.Items():
+                    self.scope.refuse("misplaced_list", "A list stands only after `in` or as an option.", "Write x in ['a', 'b'].")
+                case f.Call():
+                    return self.call(node)
+        except PlanError as error:
+            place = f"col {node.position + 1}" if node.position else ""
+            raise PlanError(issue if issue.where else replace(issue, where=place) for issue in error.issues) from None
+        raise TypeError(node)
+
+    # ---- names ----
+
+    def name(self, node: f.Name) -> Typed:
+        if node.owner is not None and node.owner in self.scope.world.lets and not any(c.owner == node.owner for c in self.scope.schema):
+            return self.let_value(node)
+        if self.mode == "metric" and not self.inside:
+            return self.outside(node)
+        column = self.scope.column(node.name, node.owner)
+        return Ref(facets_of(column), column)
+
+    def let_value(self, node: f.Name) -> Typed:
+        let = self.scope.world.lets[node.owner or ""]
+        column = Scope(let.schema, self.scope.world).column(node.name)
+        if not let.schema.one_row:
+            self.scope.refuse("not_one_row", f"The let {node.owner!r} may hold several rows, so {node.owner}.{node.name} is not one value.", "Write x in let.column, or end the let with a summarize without by, or limit 1.")
+        return Scalar(replace(facets_of(column), nullable=True), node.owner or "", column)
+
+    def outside(self, node: f.Name) -> Typed:
+        if node.name in self.outer and node.owner is None:
+            return self.outer[node.name]
+        alike = [name for name in self.outer if name.casefold() == node.name.casefold()]
+        if len(alike) == 1:
+            return self.outer[alike[0]]
+        column = self.scope.column(node.name, node.owner)
+        self.scope.refuse("not_grouped", f"{column.name!r} is neither a key nor an aggregate.", f"Add it to `by`, or use only({f.quoted_name(column.name)}).")
+
+    # ---- calls ----
+
+    def call(self, node: f.Call) -> Typed:
+        special = SPECIAL.get(node.function)
+        if special is not None:
+            return special(self, node)
+        function = (WINDOWED.get(node.function) if self.mode == "window" else None) or FUNCTIONS.get(node.function)
+        if function is None:
+            self.unknown(node.function)
+        match function.family:
+            case "aggregate":
+                return self.aggregate(function, node)
+            case "window":
+                if self.mode != "window":
+                    self.scope.refuse("misplaced_window", f"{node.function} needs an order of rows.", "Use it in a window step.")
+                return self.windowed(function, node)
+        args, options = self.arguments(function, node, self.bind)
+        args = self.coerced(function, args)
+        call = Call(args, options, self.scope.schema.most_rows)
+        typed = Apply(function.gives(call), function.name, args, tuple(options.items()))
+        self.watch(typed)
+        return typed
+
+    def unknown(self, name: str) -> None:
+        if name in WINDOWED:
+            self.scope.refuse("misplaced_window", f"{name} needs an order of rows.", "Use it in a window step.")
+        near = nearest(name, [n for n in (*FUNCTIONS, *WINDOWED) if n[0].isalpha()])
+        self.scope.refuse("no_such_function", f"There is no function {name!r}.", HINTS.get(name) or did_you_mean(near), candidates=near)
+
+    def arguments(self, function: Function, node: f.Call, bind: Callable[[f.Node], Typed]) -> tuple[tuple[Typed, ...], dict[str, Any]]:
+        """Bound arguments in order, and literal options by name; counts and kinds checked."""
+        given = dict(node.options)
+        args: list[Typed] = []
+        options: dict[str, Any] = {}
+        for index, param in enumerate(function.params):
+            if param.many:
+                args += [self.checked(function, param, bind(arg)) for arg in node.args[index:]]
+                if not node.args[index:]:
+                    self.wrong_count(function)
+                break
+            value = node.args[index] if index < len(node.args) else given.pop(param.name, None)
+            if value is None:
+                if not param.optional:
+                    self.wrong_count(function)
+                if param.literal and param.default is not None:
+                    options[param.name] = param.default
+            elif param.literal:
+                options[param.name] = self.literal(function, param, value)
+            else:
+                args.append(self.checked(function, param, bind(value)))
+        if len(node.args) > len(function.params) and not any(p.many for p in function.params):
+            self.wrong_count(function)
+        for param in function.options:
+            value = given.pop(param.name, None)
+            if value is not None:
+                options[param.name] = self.literal(function, param, value)
+            elif param.default is not None:
+                options[param.name] = self.scope.world.clock.week_start if param.name == "week_start" else param.default
+        unknown = [name for name in given if not (function.family == "aggregate" and name in ("where", "by"))]
+        if unknown:
+            self.scope.refuse("no_such_option", f"{function.name} has no option {unknown[0]!r}.", f"It is {function.signature}.")
+        return tuple(args), options
+
+    def wrong_count(self, function: Function) -> None:
+        self.scope.refuse("wrong_arguments", f"{function.name} is given the wrong number of arguments.", f"It is {function.signature}.")
+
+    def literal(self, function: Function, param: Param, node: f.Node) -> Any:
+        match node:
+            case f.Items(items) if param.accepts == "any":
+                return [self.literal(function, param, item) for item in items]
+            case f.Literal(value):
+                kind = constant(value).kind
+                if param.kinds is not None and kind not in param.kinds:
+                    self.scope.refuse("wrong_kind", f"{param.name} of {function.name} must be {param.accepts}, not {f.format(node)}.", f"It is {function.signature}.")
+                return value
+            case _:
+                self.scope.refuse("not_a_literal", f"{param.name} of {function.name} must be written out, not computed.", f"It is {function.signature}.")
+
+    def checked(self, function: Function, param: Param, typed: Typed) -> Typed:
+        kinds = param.kinds
+        if typed.kind is None or kinds is None or typed.kind in kinds:
+            return typed
+        if typed.kind is Kind.TEXT and isinstance(typed, Const) and param.accepts in ("day", "clock"):
+            from qa.plan.literals import as_moment
+
+            moment = as_moment(typed.value)
+            if moment is not None:
+                return constant(moment)
+        what = repr(typed.column.name) if isinstance(typed, Ref) else "this value"
+        self.scope.refuse("wrong_kind", f"{function.name} cannot take {what}, which holds {_kind(typed)}.", _alternatives(function, typed.kind, what))
+
+    def coerced(self, function: Function, args: tuple[Typed, ...]) -> tuple[Typed, ...]:
+        """Branches and choices that mix dates with ISO text become dates."""
+        if function.name not in ("least", "greatest", "coalesce", "if", "case", "null_if"):
+            return args
+        temporal = next((arg for arg in args if arg.kind in (Kind.DATE, Kind.DATETIME)), None)
+        if temporal is None:
+            return args
+        return tuple(together(self.scope, temporal, arg)[1] if isinstance(arg, Const) and arg.kind is Kind.TEXT else arg for arg in args)
+
+    def watch(self, typed: Apply) -> None:
+        """What a row formula turns into missing is counted."""
+        if any(isinstance(node, Aggregate | Windowed) for node in walk(typed)):
+            return
+        match typed.function, typed.args:
+            case "/" | "//" | "%", (_, divisor) if not isinstance(divisor, Const) and divisor.kind and divisor.kind.numeric:
+                zero = Apply(Facets(Kind.BOOLEAN, True), "==", (divisor, constant(0)))
+                self.scope.watches.append(Watch("{n} rows divide by zero and give missing.", zero))
+            case "if", (condition, *_) if condition.facets.nullable:
+                missing = Apply(Facets(Kind.BOOLEAN, False), "is null", (condition,))
+                self.scope.watches.append(Watch("{n} rows have a missing condition and give missing.", missing))
+            case "bin", (value,) if dict(typed.options).get("edges"):
+                outside = _and(Apply(Facets(Kind.BOOLEAN, False), "is null", (typed,)), Apply(Facets(Kind.BOOLEAN, False), "is not null", (value,)))
+                self.scope.watches.append(Watch("{n} rows lie outside the bins and give missing.", outside))
+
+    # ---- aggregates ----
+
+    def aggregate(self, function: Function, node: f.Call) -> Typed:
+        if self.mode == "metric" and self.inside and not any(name == "by" for name, _ in node.options):
+            self.scope.refuse("nested_aggregate", f"{function.name} stands inside another aggregate.", "Compute it in an earlier step, or give it by=[] for the value over all rows.")
+        inner = replace(self, inside=True)
+        args, options = inner.arguments(function, node, inner.bind)
+        given = dict(node.options)
+        where = None
+        if "where" in given:
+            where = inner.bind(given["where"])
+            if where.kind is not Kind.BOOLEAN:
+                self.scope.refuse("wrong_kind", f"where= of {function.name} must be true or false.", "Write a comparison such as where=x > 0.")
+        by = self.group(given.get("by"))
+        self.guard(function, args)
+        call = Call(args, options, self.scope.schema.most_rows)
+        order = self.order() if function.ordered else ()
+        typed = Aggregate(function.gives(call), function.name, args, tuple(options.items()), where, by, order)
+        self.guards(typed)
+        return typed
+
+    def group(self, node: f.Node | None) -> tuple[Ref, ...] | None:
+        if node is None:
+            return None if self.mode == "metric" and not self.inside else ()
+        items = node.items if isinstance(node, f.Items) else (node,)
+        if self.mode != "metric":
+            bound = [self.bind(item) for item in items]
+        else:
+            bound = [self.outside(item) if isinstance(item, f.Name) else self.bind(item) for item in items]
+        refs = tuple(item for item in bound if isinstance(item, Ref))
+        if len(refs) != len(bound):
+            self.scope.refuse("bad_option", "by= takes columns, not formulas.", "Derive the formula first, then name it in by=.")
+        return refs
+
+    def order(self) -> tuple[Order, ...]:
+        self.scope.uses_order = True
+        return self.ordered_by if self.ordered_by is not None else self.scope.schema.order
+
+    def guard(self, function: Function, args: tuple[Typed, ...]) -> None:
+        """Sums of what does not add, and sums over rows that a join repeated, are refused."""
+        if function.sums and args and args[0].facets.role in UNSUMMABLE and not (args[0].facets.role is Role.BALANCE and self.by_time):
+            what = repr(args[0].column.name) if isinstance(args[0], Ref) else "This"
+            unit = UNSUMMABLE[args[0].facets.role]
+            self.scope.refuse("unsummable_role", f"{what} is {unit}; a {function.name} of it means nothing.", "Use mean, median or a weighted mean; additive(x) overrides this.")
+        if not function.exempt and args and all(repeated(arg) for arg in args if not isinstance(arg, Const)) and any(not isinstance(arg, Const) for arg in args):
+            self.scope.refuse(
+                "fan_out", f"{function.name} would count values several times, because a join repeated their rows.",
+                "Summarize before the join, or start from the other table and join this one to it.",
+            )  # fmt: skip
+
+    def guards(self, typed: Aggregate) -> None:
+        facets = Facets(Kind.BOOLEAN, False)
+        match typed.function:
+            case "only":
+                several = replace(typed, function="count_distinct", facets=Facets(Kind.INTEGER, False, 0, 2**62))
+                self.scope.guards.append(Guard("not_one_value", "only(…) met several different values in {n} groups.", "Narrow it with where=, or use min, max or mode.", Apply(facets, ">", (several, constant(1)))))
+            case "mode":
+                tied = replace(typed, function="mode_count", facets=Facets(Kind.INTEGER, False, 0, 2**62))
+                self.scope.guards.append(Guard("tied_mode", "Several values are equally frequent in {n} groups; the smallest is shown.", "", Apply(facets, ">", (tied, constant(1))), fatal=False))
+        for node in walk(typed):
+            if isinstance(node, Apply) and node.function == "additive" and node.args:
+                name = node.args[0].column.name if isinstance(node.args[0], Ref) else "a value"
+                self.scope.world.note(f"{name} is added up although its role says that it does not add.")
+
+    def windowed(self, function: Function, node: f.Call) -> Typed:
+        args, options = self.arguments(function, node, self.bind)
+        self.scope.uses_order = True
+        return Windowed(function.gives(Call(args, options, self.scope.schema.most_rows)), function.name, args, tuple(options.items()))
+
+
+# ---- operators that need more than a table row ----
+
+
+def _comparison(binder: Binder, node: f.Call) -> Typed:
+    left, right = together(binder.scope, *(binder.bind(arg) for arg in node.args))
+    if left.kind is None or right.kind is None:
+        binder.scope.refuse("null_comparison", "A comparison with null is never true.", "Write x is null or x is not null.")
+    require_alike(binder.scope, left, right)
+    if node.function in ("==", "!=") and Kind.TEXT in (left.kind, right.kind):
+        return _text_equality(binder, node.function, left, right)
+    facets = Facets(Kind.BOOLEAN, left.facets.nullable or right.facets.nullable)
+    typed = Apply(facets, node.function, (left, right))
+    if node.function == "!=":
+        _count_left_out(binder, left, right)
+    return typed
+
+
+def _text_equality(binder: Binder, operator: str, left: Typed, right: Typed) -> Typed:
+    if isinstance(left, Const) and isinstance(right, Ref):
+        left, right = right, left
+    facets = Facets(Kind.BOOLEAN, left.facets.nullable or right.facets.nullable)
+    if operator == "!=":
+        _count_left_out(binder, left, right)
+    if not (isinstance(left, Ref) and isinstance(right, Const)):
+        return Apply(facets, operator, (left, right))
+    cells, exact = proven(binder.scope, left.column, right.value)
+    if len(cells) == 1:
+        return Apply(facets, operator, (left, replace(right, value=cells[0], exact=exact)))
+    members = Members(facets, left, tuple(replace(right, value=cell, exact=exact) for cell in cells), exact=exact)
+    return members if operator == "==" else Apply(facets, "not", (members,))
+
+
+def _count_left_out(binder: Binder, *sides: Typed) -> None:
+    for side in sides:
+        if isinstance(side, Ref) and side.facets.nullable:
+            missing = Apply(Facets(Kind.BOOLEAN, False), "is null", (side,))
+            binder.scope.left_out.append(Watch(f"{{n}} rows with no value in {side.column.name} are not counted as different; they are left out.", missing, warning=True))
+
+
+def _between(binder: Binder, node: f.Call) -> Typed:
+    x, low, high = (binder.bind(arg) for arg in node.args)
+    x1, low = together(binder.scope, x, low)
+    x2, high = together(binder.scope, x, high)
+    for side, limit in ((x1, low), (x2, high)):
+        require_alike(binder.scope, side, limit)
+    nullable = any(t.facets.nullable for t in (x, low, high))
+    if x1 == x2:
+        return Apply(Facets(Kind.BOOLEAN, nullable), "between", (x1, low, high))
+    return _and(Apply(Facets(Kind.BOOLEAN, nullable), ">=", (x1, low)), Apply(Facets(Kind.BOOLEAN, nullable), "<=", (x2, high)))
+
+
+def _and(left: Typed, right: Typed) -> Typed:
+    return Apply(Facets(Kind.BOOLEAN, left.facets.nullable or right.facets.nullable), "and", (left, right))
+
+
+def _in(binder: Binder, node: f.Call) -> Typed:
+    value, group = binder.bind(node.args[0]), node.args[1]
+    negated = node.function == "not in"
+    if isinstance(group, f.Name):
+        typed: Typed = _in_let(binder, value, group)
+    else:
+        typed = _in_list(binder, value, group)
+    if negated:
+        _count_left_out(binder, value)
+        return Apply(typed.facets, "not", (typed,))
+    return typed
+
+
+def _in_let(binder: Binder, value: Typed, name: f.Name) -> Typed:
+    lets = binder.scope.world.lets
+    if name.owner is None or name.owner not in lets:
+        binder.scope.refuse("no_such_let", f"After `in` stands a list or let.column; {f.format(name)!r} is neither.", "Write x in ['a', 'b'], or define a let and write x in let.column.")
+    column = Scope(lets[name.owner].schema, binder.scope.world).column(name.name)
+    other = Ref(facets_of(column), column)
+    require_alike(binder.scope, value, other)
+    return Members(Facets(Kind.BOOLEAN, value.facets.nullable), value, let=name.owner, column=column)
+
+
+def _in_list(binder: Binder, value: Typed, group: f.Node) -> Typed:
+    nodes = group.items if isinstance(group, f.Items) else (group,)
+    items: list[Const] = []
+    exact = True
+    for node in nodes:
+        left, item = together(binder.scope, value, binder.bind(node))
+        if not isinstance(item, Const) or item.kind is None:
+            binder.scope.refuse("not_a_literal", "The list after `in` holds written-out values only.", "Write x in ['a', 'b'], or join comparisons with or.")
+        value = left if left != value and len(nodes) >= 1 else value
+        require_alike(binder.scope, value, item)
+        cells, proof = proven(binder.scope, value.column, item.value) if isinstance(value, Ref) and item.kind is Kind.TEXT else ([item.value], False)
+        exact = exact and proof
+        items += [replace(item, value=cell, exact=proof) for cell in cells]
+    return Members(Facets(Kind.BOOLEAN, value.facets.nullable), value, tuple(dict.fromkeys(items)), exact=exact and bool(items))
+
+
+def _today(binder: Binder, node: f.Call) -> Typed:
+    if node.args:
+        binder.scope.refuse("wrong_arguments", "today takes no arguments.", "Write today().")
+    today = binder.scope.world.clock.today
+    binder.scope.world.note(f"Today is {today.isoformat()} ({binder.scope.world.clock.zone}).")
+    return constant(today)
+
+
+def _in_period(binder: Binder, node: f.Call) -> Typed:
+    if len(node.args) != 2 or not isinstance(node.args[1], f.Literal) or not isinstance(node.args[1].value, str):
+        binder.scope.refuse("wrong_arguments", "in_period takes a date column and a period in quotes.", "Write in_period(d, 'last 3 months') or in_period(d, '2024-03').")
+    value = binder.bind(node.args[0])
+    if value.kind not in (Kind.DATE, Kind.DATETIME):
+        binder.scope.refuse("wrong_kind", f"in_period cannot take {_kind(value)}.", "Give it a date column.")
+    text = node.args[1].value
+    start, end = period(text, binder.scope.world.clock)
+    binder.scope.world.note(f"'{text}' read as {start.isoformat()} to {end.isoformat()}.")
+    x, low = together(binder.scope, value, constant(start))
+    _, high = together(binder.scope, value, constant(end))
+    return Apply(Facets(Kind.BOOLEAN, value.facets.nullable), "between", (x, low, high))
+
+
+def _row_index(binder: Binder, node: f.Call) -> Typed:
+    binder.scope.uses_order = True
+    if binder.mode == "metric" or node.args:
+        binder.scope.refuse("wrong_arguments", "row_index() numbers rows; it stands in derive or filter.", "Write row_index().")
+    return Windowed(Facets(Kind.INTEGER, False, 1, binder.scope.schema.most_rows), "row_index", ())
+
+
+SPECIAL: dict[str, Callable[[Binder, f.Call], Typed]] = {
+    **dict.fromkeys(("==", "!=", "<", "<=", ">", ">="), _comparison),
+    "between": _between, "in": _in, "not in": _in, "today": _today, "in_period": _in_period, "row_index": _row_index,
+}  # fmt: skip
+
+
+def _kind(typed: Typed) -> str:
+    return "nothing" if typed.kind is None else f"{typed.kind}"
+
+
+def _alternatives(function: Function, kind: Kind, what: str) -> str:
+    if function.family != "aggregate":
+        casts = {Kind.TEXT: "number(x) or date(x) reads text.", Kind.NUMBER: "text(x) makes it text."}
+        return casts.get(kind, f"It is {function.signature}.")
+    fits = [
+        row.name for row in FUNCTIONS.values()
+        if row.family == "aggregate" and len([p for p in row.params if not p.optional]) <= 1 and row.params and (row.params[0].kinds is None or kind in (row.params[0].kinds or ()))
+    ]  # fmt: skip
+    return f"On {kind} you can use {', '.join(fits[:8])}."
+
+
+def needs_row(orders: tuple[Order, ...]) -> bool:
+    return any(order.id == ROW for order in orders)

@@ -1,0 +1,140 @@
+"""The limit step."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import ClassVar, Literal
+
+import polars as pl
+from pydantic import Field
+from sqlglot import exp
+
+from qa.plan.bind import Binder
+from qa.plan.polars_terms import order_arguments
+from qa.plan.scope import Scope
+from qa.plan.sql_terms import name, ordered
+from qa.plan.steps.step import CheckedStep, PolarsLowering, SqlLowering, Step, StepExample, appended, order_keys, sql_outputs, star, with_outputs, worded
+from qa.plan.steps.summarize import check_keys
+from qa.plan.typed import Const, Facets, Output, Ref, Watch
+from qa.types import Kind, Order
+
+_TIED = Watch("{n} more rows tie with the last one shown and are left out.", Const(Facets(Kind.BOOLEAN, False), False), warning=True)
+
+
+class Limit(Step):
+    """Keep the first n rows of an order, or of each group with `by`.
+
+    `ties: cut` gives exactly n and says when it splits a tie; `ties: keep` keeps all that equal the last.
+    """
+
+    op: Literal["limit"]
+    n: int = Field(ge=0, le=10_000_000)
+    order: list[str] | None = Field(default=None, description="sort keys; null keeps the order")
+    by: list[str] | None = Field(default=None, description="n rows for each of these keys")
+    offset: int | None = Field(default=None, ge=0, description="rows to skip first")
+    from_: Literal["start", "end"] | None = Field(default=None, alias="from")
+    ties: Literal["cut", "keep"] | None = None
+    words: ClassVar = ("top", "first", "highest", "largest", "most", "bottom", "lowest", "last")
+    examples: ClassVar = (
+        StepExample({"op": "limit", "n": 2, "order": ["x desc"]}, {"x": [1, 3, 2, None]}, ["x"], [[3], [2]]),
+        StepExample({"op": "limit", "n": 1, "order": ["x desc"], "ties": "keep"}, {"k": ["a", "b", "c"], "x": [3, 1, 3]}, ["k", "x"], [["a", 3], ["c", 3]]),
+        StepExample({"op": "limit", "n": 1, "order": ["x desc"], "by": ["g"]}, {"g": ["a", "b", "a"], "x": [1, 2, 3]}, ["g", "x"], [["a", 3], ["b", 2]]),
+        StepExample({"op": "limit", "n": 2, "offset": 1}, {"x": [5, 6, 7, 8]}, ["x"], [[6], [7]]),
+        StepExample({"op": "limit", "n": 2, "from": "end"}, {"x": [5, 6, 7, 8]}, ["x"], [[7], [8]]),
+    )
+
+    def check(self, scope: Scope) -> CheckedStep:
+        from qa.plan.steps.step import Issues
+
+        issues = Issues()
+        outputs, keys = order_keys(scope, Binder(scope), self.order or [])
+        groups = check_keys(scope, self.by or [], issues)
+        issues.done()
+        by = tuple(Order(group.column.id) for group in groups)
+        full = appended(keys, scope.schema.order)
+        after = replace(
+            scope.schema, order=appended(by, full), one_row=scope.schema.one_row or (self.n <= 1 and not self.by and self.ties != "keep"),
+            most_rows=self.n if not self.by and self.ties != "keep" else scope.schema.most_rows,
+        )  # fmt: skip
+        return CheckedLimit(
+            step=self, before=scope.schema, after=after, outputs=(*outputs, *(g for g in groups if not isinstance(g.typed, Ref))), keys=keys, full=full,
+            by=tuple(group.column.id for group in groups), by_names=tuple(group.column.name for group in groups), uses_order=True,
+        )  # fmt: skip
+
+
+@dataclass(frozen=True, kw_only=True)
+class CheckedLimit(CheckedStep):
+    step: Limit
+    outputs: Sequence[Output]
+    keys: tuple[Order, ...]
+    full: tuple[Order, ...]
+    by: tuple[str, ...]
+    by_names: tuple[str, ...]
+
+    @property
+    def window(self) -> tuple[int, int]:
+        """First and last position kept, counted from 1."""
+        offset = self.step.offset or 0
+        return offset + 1, offset + self.step.n
+
+    def walked(self) -> tuple[tuple[Order, ...], tuple[Order, ...]]:
+        """The sort keys and the full order, turned around when counting from the end."""
+        if self.step.from_ != "end":
+            return self.keys, self.full
+        return tuple(_turned(key) for key in self.keys), tuple(_turned(key) for key in self.full)
+
+    def placed(self, frame: pl.LazyFrame, lower: PolarsLowering) -> pl.LazyFrame:
+        """Rows with their place `p` in their group and the place `q` of the first row equal on the sort keys."""
+        keys, full = self.walked()
+        frame = with_outputs(frame, self.outputs, lower)
+        frame = frame.sort(**order_arguments(full)) if full else frame
+        by = [pl.col(id) for id in self.by]
+        place = pl.int_range(1, pl.len() + 1, dtype=pl.Int64)
+        frame = frame.with_columns((place.over(by) if by else place).alias("p"))
+        tied = [*by, *(pl.col(key.id) for key in keys)]
+        return frame.with_columns((pl.col("p").min().over(tied) if keys else pl.col("p")).alias("q"))
+
+    def polars(self, frame: pl.LazyFrame, lower: PolarsLowering) -> pl.LazyFrame:
+        low, high = self.window
+        if not self.by and self.step.ties != "keep":
+            _, full = self.walked()
+            frame = with_outputs(frame, self.outputs, lower)
+            return (frame.sort(**order_arguments(full)) if full else frame).slice(low - 1, self.step.n)
+        last = pl.col("q" if self.step.ties == "keep" else "p")
+        return self.placed(frame, lower).filter((pl.col("p") >= low) & (last <= high)).drop("p", "q")
+
+    def sql(self, source: exp.Table, lower: SqlLowering) -> exp.Expression:
+        keys, full = self.walked()
+        source = sql_outputs(source, self.outputs, lower)
+        low, high = self.window
+        by = [name(id) for id in self.by]
+        place = exp.Window(this=exp.RowNumber(), partition_by=by, order=exp.Order(expressions=ordered(full)) if full else None)
+        rank = exp.Window(this=exp.Anonymous(this="rank", expressions=[]), partition_by=[key.copy() for key in by], order=exp.Order(expressions=ordered(keys)))
+        places = [exp.alias_(place, "p", quoted=True), exp.alias_(rank if keys else place.copy(), "q", quoted=True)]
+        marked = lower.named(exp.select(exp.Star(), *places).from_(source), "placed")
+        last = name("q" if self.step.ties == "keep" else "p")
+        kept = exp.And(this=exp.GTE(this=name("p"), expression=exp.Literal.number(low)), expression=exp.LTE(this=last, expression=exp.Literal.number(high)))
+        return exp.select(exp.Star(**{"except_": [name("p"), name("q")]})).from_(marked).where(kept)
+
+    def tallies(self, frame: pl.LazyFrame, lower: PolarsLowering) -> list[tuple[Watch, pl.LazyFrame]]:
+        if self.step.ties == "keep" or not self.keys:
+            return []
+        _, high = self.window
+        split = (pl.col("p") > high) & (pl.col("q") <= high)
+        return [(_TIED, self.placed(frame, lower).select(split.sum().cast(pl.Int64).alias("n")))]
+
+    def describe(self) -> str:
+        which = "last" if self.step.from_ == "end" else "first"
+        keys = f" by {worded(self.step.order)}" if self.step.order else ""
+        groups = f" of each {worded(self.by_names)}" if self.by_names else ""
+        skipped = f", after skipping {self.step.offset}" if self.step.offset else ""
+        ties = ", and all that equal the last" if self.step.ties == "keep" else ""
+        return f"keep the {which} {self.step.n}{groups}{keys}{skipped}{ties}"
+
+    def note(self, rows_in: int | None, rows_out: int | None) -> str:
+        return f"the {'last' if self.step.from_ == 'end' else 'first'} {self.step.n} kept"
+
+
+def _turned(key: Order) -> Order:
+    return Order(key.id, not key.descending, not key.nulls_first)
