@@ -8,6 +8,7 @@ from qa.answer import export
 from qa.answer.answer import AnswerPart
 from qa.errors import LimitExceeded
 from qa.ui import boarding, links
+from qa.ui.asking import ask
 from qa.ui.session import Entry, Session
 from qa.ui.words import escape, plain
 
@@ -33,6 +34,11 @@ def row(here: Session, entry: Entry) -> None:
         boarding.pin_button(here, entry)
         if st.button("Edit", key=f"edit-{entry.id}", icon=":material/edit:", type="tertiary"):
             here.editing = None if here.editing == entry.id else entry.id
+            st.rerun()
+        if here.settings.model and st.button(
+            "Ask again carefully", key=f"careful-{entry.id}", icon=":material/repeat:", type="tertiary"
+        ):
+            ask(here, entry.dataset, entry.question, careful=True)
             st.rerun()
         record_link(entry)
         st.feedback(

@@ -75,7 +75,7 @@ def describe(dataset: Dataset) -> None:
     with st.container(gap="xxsmall", key="description"):
         st.caption(" · ".join([escape(dataset.blurb)] * bool(dataset.blurb) + sizes[:6]))
         worth = sum(1 for t in dataset.tables for a in t.report.assumptions if a.damage >= 2)
-        label = f"See the columns and {plural(worth, 'thing')} assumed while reading" if worth else "See the columns"
+        label = f"See the columns ({plural(worth, 'assumption')})" if worth else "See the columns"
         st.page_link("pages/data.py", label=label, icon=":material/table_chart:")
 
 

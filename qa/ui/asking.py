@@ -29,17 +29,23 @@ def pool() -> Pool:
     return Pool(settings())
 
 
-def ask(here: Session, dataset: Dataset, question: str) -> None:
+CAREFUL = 3
+"""plans that are asked for and compared when a person asks again carefully"""
+
+
+def ask(here: Session, dataset: Dataset, question: str, *, careful: bool = False) -> None:
     """Start answering a question. A quick answer is there when this returns; else the page watches it."""
     turns = tuple(Turn(e.question, e.answer.reply or {}, _reading(e.answer)) for e in here.answered(dataset))[-HISTORY:]
     own, tables, workers, name = here.settings, dataset.tables, pool(), here.id
+    if careful:
+        own = own.model_copy(update={"careful": max(own.careful, CAREFUL)})
 
     def work(progress: Progress) -> Answer:
         return pipeline.ask(
             question, tables, settings=own, history=turns, progress=progress, pool=workers, session=name
         )
 
-    _start(here, Job(question, dataset, work))
+    _start(here, Job(question, dataset, work, note="asked carefully" if careful else None))
 
 
 def run(

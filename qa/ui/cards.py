@@ -53,6 +53,8 @@ def _source(entry: Entry, dataset: Dataset) -> str:
 
 def _answered(here: Session, entry: Entry) -> None:
     answer = entry.answer
+    if answer.planner == "offline" and any(attempt.error for attempt in answer.attempts):
+        st.caption("The model gave no plan that could be used, so the offline planner answered.")
     for number, part in enumerate(answer.parts):
         if number:
             st.divider()

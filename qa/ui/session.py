@@ -121,3 +121,14 @@ def session() -> Session:
         st.session_state[KEY] = Session()
     found: Session = st.session_state[KEY]
     return found
+
+
+FORWARDED = ("X-Forwarded-For", "X-Real-Ip", "Forwarded", "Via")
+LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
+
+
+def runs_locally() -> bool:
+    """True when the browser is on the server's own machine, without a proxy between: that person may see all records."""
+    headers = st.context.headers
+    host = (headers.get("Host") or "").rsplit(":", 1)[0]
+    return st.context.ip_address is None and host in LOOPBACK and not any(headers.get(name) for name in FORWARDED)

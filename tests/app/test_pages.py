@@ -1,0 +1,53 @@
+"""Every page opens by itself, and the settings stay within what the server allows."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from qa.ui.page import PAGES
+from qa.ui.session import KEY, Session
+from qa.ui.settings_page import chosen
+
+ROOT = Path(__file__).parents[2]
+
+
+def opened(file: str) -> AppTest:
+    page = AppTest.from_file(str(ROOT / file), default_timeout=120).run()
+    assert not page.exception
+    return page
+
+
+@pytest.mark.parametrize("file", [file for file, _, _ in PAGES.values()])
+def test_a_page_opens_without_the_others(file: str) -> None:
+    assert len(opened(file).title) == 1
+
+
+def test_the_most_private_level_is_kept_for_this_session() -> None:
+    page = opened("pages/settings.py")
+    page.radio(key="privacy").set_value("names").run()
+    session: Session = page.session_state[KEY]
+    assert session.settings.privacy == "names"
+
+
+def test_no_limit_goes_above_the_servers_own() -> None:
+    page = opened("pages/settings.py")
+    session: Session = page.session_state[KEY]
+    for field in ("query_seconds", "query_memory_mb", "result_rows", "max_cost_question", "max_cost_session"):
+        assert page.number_input(key=field).max == getattr(session.settings, field)
+
+
+@pytest.mark.parametrize(
+    ("name", "key", "base", "wanted"),
+    [
+        ("a key typed here is used", "mine", "", {"api_key": "mine"}),
+        ("without a key the server's own stays", "", "", {}),
+        ("a new address never gets the server's key", "", "http://elsewhere.invalid", {"api_key": "no-key-given"}),
+        ("a new address gets the key typed with it", "mine", "http://elsewhere.invalid", {"api_key": "mine"}),
+    ],
+)
+def test_keys_go_only_where_they_belong(name: str, key: str, base: str, wanted: dict[str, str]) -> None:
+    change = chosen("openai/x", key, base, None)
+    assert {field: value for field, value in change.items() if field == "api_key"} == wanted
