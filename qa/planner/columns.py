@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, Literal
 
 import polars as pl
@@ -42,50 +41,65 @@ def level_of(table: str, column: str, privacy: str, rules: Mapping[str, str]) ->
 
 @dataclass(frozen=True)
 class Handles:
-    """Short names (`c1`) for column names that are long or hold what could be taken for more than a name."""
+    """Short names for columns whose own is long or holds what could be taken for more than a name.
 
+    The handle of a table's n-th column is `cN`, as the checker reads it too. `by_place` maps (table, column) to
+    its handle; `names` maps a handle to the column it means, where that is the same in every table.
+    """
+
+    by_place: Mapping[tuple[str, str], str]
     names: Mapping[str, str]
 
     @classmethod
-    def of(cls, columns: Iterable[str]) -> Handles:
-        """A handle for every name that needs one, in order; the same name in two tables has one handle."""
-        listed = list(dict.fromkeys(columns))
-        taken = {name.casefold() for name in listed}
-        free = (f"c{n}" for n in range(1, 2 * len(listed) + 2) if f"c{n}" not in taken)
-        return cls({handle: name for name, handle in zip((n for n in listed if needs_handle(n)), free, strict=False)})
+    def of(cls, tables: Sequence[Table]) -> Handles:
+        """The handles of all columns that need one."""
+        taken = {column.name.casefold() for table in tables for column in table.columns}
+        made = {
+            (table.name, column.name): f"c{n}" if f"c{n}" not in taken else f"c{n}x"
+            for table in tables
+            for n, column in enumerate(table.columns, start=1)
+            if needs_handle(column.name)
+        }
+        meant: dict[str, set[str]] = {}
+        for (_, name), handle in made.items():
+            meant.setdefault(handle, set()).add(name)
+        return cls(made, {handle: next(iter(names)) for handle, names in meant.items() if len(names) == 1})
 
-    def shown(self, name: str, *, label: int = 60) -> str:
+    def shown(self, table: str, name: str, *, label: int = 60) -> str:
         """The name as a formula writes it; a handle is followed by the start of the name it stands for."""
-        handle = self._by_name.get(name)
+        handle = self.by_place.get((table, name))
         return f"{handle} = {quoted(name, label)}" if handle else written(name)
 
-    @cached_property
-    def _by_name(self) -> dict[str, str]:
-        return {name: handle for handle, name in self.names.items()}
+    def formula(self, table: str, name: str) -> str:
+        """The name as a formula writes it, alone."""
+        return self.by_place.get((table, name)) or written(name)
 
-    def expanded(self, value: Any, field: str | None = None) -> Any:
-        """A reply, or a piece of one, with handles replaced by the names they stand for."""
-        if not self.names:
-            return value
-        match value:
-            case dict():
-                return {key: self.expanded(item, key) for key, item in value.items()}
-            case list():
-                return [self.expanded(item, field) for item in value]
-            case str():
-                return self._text(value, field)
+
+def expanded(value: Any, names: Mapping[str, str], field: str | None = None) -> Any:
+    """A reply, or a piece of one, with handles replaced by the names they stand for."""
+    if not names:
         return value
+    match value:
+        case dict():
+            return {key: expanded(item, names, key) for key, item in value.items()}
+        case list():
+            return [expanded(item, names, field) for item in value]
+        case str():
+            return _expanded_text(value, names, field)
+    return value
 
-    def _text(self, text: str, field: str | None) -> str:
-        if text in self.names:
-            return self.names[text]
-        if field in _PROSE:
-            return re.sub(r"\bc\d+\b", lambda found: self.names.get(found.group(), found.group()), text)
-        return _TOKEN.sub(lambda found: self._name(found.group()), text)
 
-    def _name(self, token: str) -> str:
+def _expanded_text(text: str, names: Mapping[str, str], field: str | None) -> str:
+    def name(found: re.Match[str]) -> str:
+        token = found.group()
         bare = token[1:-1] if token.startswith("`") else token
-        return f"`{self.names[bare].replace('`', '``')}`" if bare in self.names else token
+        return f"`{names[bare].replace('`', '``')}`" if bare in names else token
+
+    if text in names:
+        return names[text]
+    if field in _PROSE:
+        return re.sub(r"\bc\d+x?\b", lambda found: names.get(found.group(), found.group()), text)
+    return _TOKEN.sub(name, text)
 
 
 def needs_handle(name: str) -> bool:
@@ -111,7 +125,7 @@ def line(table: Table, column: Column, sent: Sent, handles: Handles, question: s
             facts.append(quoted(profile.description, 120))
         if profile.synonyms:
             facts.append("also called " + ", ".join(quoted(word, 30) for word in profile.synonyms[:6]))
-    return f"- {handles.shown(column.name)}: {', '.join(facts)}"
+    return f"- {handles.shown(table.name, column.name)}: {', '.join(facts)}"
 
 
 def _statistics(column: ColumnProfile, rows: int) -> list[str]:

@@ -22,7 +22,7 @@ from typing import Any, Literal
 from qa.data.table import Table
 from qa.errors import Issue
 from qa.planner import prompt, tokens
-from qa.planner.columns import Handles, Sent, level_of, line
+from qa.planner.columns import Handles, Sent, expanded, level_of, line
 from qa.planner.dialogue import Turn, rendered
 from qa.planner.relevance import Score, scores, table_scores
 from qa.planner.repair import rebuilt
@@ -44,7 +44,7 @@ class Payload:
     """Exactly what is sent, and what was left out of it.
 
     `messages` are chat messages; `cut` says in words which tables and columns did not fit; `names` are the
-    table and column names that may leave, `hidden` those that may not; `handles` maps short names to real ones.
+    table and column names that may leave, `hidden` those that may not; `handles` maps short names to the real ones.
     """
 
     messages: tuple[dict[str, str], ...]
@@ -64,7 +64,8 @@ class Payload:
 
     def expanded(self, reply: dict[str, Any]) -> dict[str, Any]:
         """A reply with the short names it was given put back to the real ones."""
-        return Handles(self.handles).expanded(reply)
+        made: dict[str, Any] = expanded(reply, self.handles)
+        return made
 
     def repair(self, reply: str, issues: Sequence[Issue]) -> Payload:
         """This payload followed by a reply and what was wrong with it, in words that hold nothing new."""
@@ -97,7 +98,7 @@ def build(
     levels = {(t.name, c.name): level_of(t.name, c.name, privacy, rules) for t in tables for c in t.columns}
     hidden = frozenset(name for (_, name), level in levels.items() if level == "nothing")
     hidden -= {name for (_, name), level in levels.items() if level != "nothing"}
-    handles = Handles.of([name for (_, name), level in levels.items() if level != "nothing"])
+    handles = Handles.of(tables)
     open_values = all(level == "samples" for level in levels.values())
     talk = _conversation(history, question, open_values, hidden)
     system = prompt.static()
@@ -191,7 +192,7 @@ class _Tables:
         return line(table, table.column(place[1]), self.levels[place], self.handles, self.question)
 
     def _brief(self, place: tuple[str, str]) -> str:
-        return f"{self.handles.shown(place[1], label=48)} {self._table(place[0]).column(place[1]).kind}"
+        return f"{self.handles.shown(*place, label=48)} {self._table(place[0]).column(place[1]).kind}"
 
     def _text(self, full: Mapping[str, Sequence[str]], brief: Mapping[str, Sequence[str]]) -> str:
         blocks = []
@@ -227,7 +228,7 @@ class _Tables:
                         re.search(r"(?i)id$|key$|code$|num(ber)?$|^id", column.name) or column.unique
                     ):
                         found.append(
-                            f"{left.name}.{self.handles.shown(column.name)} = {right.name}.{self.handles.shown(other.name)}"
+                            f"{left.name}.{self.handles.formula(left.name, column.name)} = {right.name}.{self.handles.formula(right.name, other.name)}"
                         )
         return ["links: " + " · ".join(found[:30])] if found else []
 

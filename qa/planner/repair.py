@@ -18,6 +18,17 @@ CELL_CODES: dict[str, str] = {
 }
 """Issues that speak of cells: below the level that sends values, this is all that is said of them."""
 
+_SPOKEN = """
+ambiguous_name bad_field bad_json bad_name bad_option bad_regex bad_reply bad_step bad_type empty_formula empty_reply empty_step
+fan_out formula_too_deep formula_too_long key_not_kept kinds_differ misplaced_aggregate misplaced_list misplaced_window
+missing_field name_taken nested_aggregate no_row_condition no_such_column no_such_function no_such_let no_such_option
+no_such_period no_such_step no_such_table not_a_column not_a_literal not_grouped not_one_row null_comparison overflow
+syntax too_many too_many_columns unexpected_cardinality unknown_field unsummable_role wrong_arguments wrong_kind broken_json
+no_json repeated_key reply_too_long truncated_reply two_replies
+"""
+SPOKEN = frozenset(_SPOKEN.split())
+"""Issues that speak only of the plan and of names. Any other is told by its code and place alone."""
+
 _QUOTED = re.compile(r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|`(?:[^`]|``)*`|‘[^’]*’|“[^”]*”")
 _NUMBER = re.compile(r"(?<![\w.])\d[\d,.]*\d|(?<![\w.])\d")
 _PLACE = re.compile(r"(?:[a-z_]+(?:\[\d+\])*(?:\.[a-z_]+(?:\[\d+\])*)*)?(?:, )?(?:line \d+, )?(?:col \d+)?")
@@ -48,12 +59,12 @@ def rebuilt(issues: Sequence[Issue], reply: str, sent: Sent) -> list[str]:
     lines = []
     for issue in issues[:MOST_ISSUES]:
         if sent.values_may_leave:
-            told, near = f"{issue.message}. {issue.hint}", list(issue.candidates)
+            told, near = f"{issue.message.rstrip('.')}. {issue.hint}", list(issue.candidates)
         elif issue.code in CELL_CODES:
             told, near = CELL_CODES[issue.code], []
         else:
             told, near = (
-                _kept(f"{issue.message}. {issue.hint}", keep),
+                _kept(f"{issue.message.rstrip('.')}. {issue.hint}", keep),
                 [name for name in issue.candidates if keep(name)],
             )
         near = [name for name in near if name not in sent.hidden and name not in told]

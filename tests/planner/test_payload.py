@@ -231,7 +231,7 @@ def test_hostile_cells_and_questions_cannot_close_their_block(tmp_path: Path) ->
 
 def test_a_handle_in_a_reply_becomes_the_name_it_stands_for(tmp_path: Path) -> None:
     long = "weekly adjusted index of regional activity"
-    made = table(tmp_path, "t", {long: [1, 2], "a`tick": [3, 4], "c1": [5, 6]})
+    made = table(tmp_path, "t", {"c1": [5, 6], long: [1, 2], "a`tick": [3, 4]})
     built = payload.build("average index", [made], privacy="profile")
     assert built.handles == {"c2": long, "c3": "a`tick"}
     reply = {
