@@ -54,6 +54,7 @@ class Settings(BaseSettings):
     upload_mb: int = Field(200, description="MB an uploaded file may have")
     zone: str = Field("UTC", description="IANA zone for today and relative periods")
     week_start: Literal["monday", "sunday"] = "monday"
+    allow: tuple[str, ...] = Field((), description="who may use the page once sign-in is set up: addresses or @domains; empty means whoever can sign in")
     data: tuple[str, ...] = Field((), description="folders and files of the catalog")
     audit: Path = Field(Path(platformdirs.user_data_dir("dataframe-qa")) / "audit.sqlite", description="audit database")
     cache: Path = Field(Path(platformdirs.user_cache_dir("dataframe-qa")), description="folder of canonical Parquet")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from qa.ui import sidebar, theme
+from qa.ui import sidebar, sign_in, theme
 from qa.ui.session import Session, session
 
 PAGES = {
@@ -28,6 +28,7 @@ def open_page(key: str) -> Session:
         menu_items={"About": "Ask your own tables."},
     )
     theme.apply()
+    sign_in.gate()
     here = session()
     with st.sidebar:
         st.markdown("**DataFrame QA**")

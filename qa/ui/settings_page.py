@@ -10,7 +10,7 @@ import streamlit as st
 from qa.planner import payload
 from qa.settings import settings
 from qa.ui import datasets
-from qa.ui.session import Session
+from qa.ui.session import Session, runs_locally
 from qa.ui.words import plain
 
 PRIVACY = {
@@ -38,9 +38,9 @@ def model(here: Session) -> None:
     with st.form("model"):
         name = st.text_input("Model", now.model or "", placeholder="openai/gpt-5-mini", help="LiteLLM's provider/model")
         key = st.text_input("API key", type="password", placeholder="kept in memory until this tab closes")
-        base = st.text_input(
-            "Address of the server (only for local or private models)", now.api_base or "", placeholder="https://…"
-        )
+        base = now.api_base or ""
+        if runs_locally():
+            base = st.text_input("Address (only for a model of your own)", base, placeholder="http://localhost:11434")
         if st.form_submit_button("Use it", type="primary"):
             here.overrides |= chosen(name.strip(), key.strip(), base.strip(), now.api_base)
             st.rerun()

@@ -10,6 +10,7 @@ from streamlit.testing.v1 import AppTest
 from qa.ui.page import PAGES
 from qa.ui.session import KEY, Session
 from qa.ui.settings_page import chosen
+from qa.ui.sign_in import allowed
 
 ROOT = Path(__file__).parents[2]
 
@@ -51,3 +52,18 @@ def test_no_limit_goes_above_the_servers_own() -> None:
 def test_keys_go_only_where_they_belong(name: str, key: str, base: str, wanted: dict[str, str]) -> None:
     change = chosen("openai/x", key, base, None)
     assert {field: value for field, value in change.items() if field == "api_key"} == wanted
+
+
+@pytest.mark.parametrize(
+    ("name", "email", "allow", "wanted"),
+    [
+        ("an empty list lets in whoever can sign in", "a@x.org", (), True),
+        ("an address on the list", "A@x.org", ("a@x.org",), True),
+        ("a domain on the list", "a@x.org", ("@x.org",), True),
+        ("a domain that only ends alike", "a@evilx.org", ("@x.org",), False),
+        ("an address that is not on the list", "b@x.org", ("a@x.org",), False),
+        ("no address at all", "", ("@x.org",), False),
+    ],
+)
+def test_the_allow_list(name: str, email: str, allow: tuple[str, ...], wanted: bool) -> None:
+    assert allowed(email, allow) is wanted
