@@ -63,10 +63,12 @@ def rebuilt(issues: Sequence[Issue], reply: str, sent: Sent) -> list[str]:
         elif issue.code in CELL_CODES:
             told, near = CELL_CODES[issue.code], []
         else:
-            told, near = (
-                _kept(f"{issue.message.rstrip('.')}. {issue.hint}", keep),
-                [name for name in issue.candidates if keep(name)],
+            words = (
+                f"{issue.message.rstrip('.')}. {issue.hint}" if issue.code in SPOKEN else "This does not fit the tables"
             )
+            told, near = _kept(words, keep), [name for name in issue.candidates if keep(name)]
+        for name in sent.hidden:
+            told = re.sub(rf"(?<!\w){re.escape(name)}(?!\w)", _OUTSIDE, told, flags=re.IGNORECASE)
         near = [name for name in near if name not in sent.hidden and name not in told]
         where = issue.where if _PLACE.fullmatch(issue.where) else ""
         nearest = f" Nearest: {', '.join(near[:5])}." if near else ""
