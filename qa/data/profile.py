@@ -1,0 +1,123 @@
+"""The profile of a table: what the Data page shows and the most a planner may know."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from datetime import date, datetime, time, timedelta
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from qa.data.table import ColumnProfile, Profile
+from qa.types import Column, Kind
+
+TOP = 20
+BINS = 20
+NEAR_UNIQUE = 0.9
+"""Above this share of distinct values a column has no top values worth showing."""
+
+
+def profile(path: Path, columns: Sequence[Column], rows: int, *, name: str, digest: str) -> Profile:
+    """Statistics of every column of a canonical Parquet, over all rows."""
+    frame = pl.scan_parquet(path)
+    figures = frame.select(*(figure for column in columns for figure in _figures(column))).collect().row(0, named=True)
+    return Profile(
+        name=name,
+        digest=digest,
+        rows=rows,
+        columns=tuple(_column(frame, column, rows, figures) for column in columns),
+    )
+
+
+def _figures(column: Column) -> list[pl.Expr]:
+    """The first pass: everything that one scan can compute for a column."""
+    x = pl.col(column.id)
+    key = column.id
+    figures = [x.count().cast(pl.Int64).alias(f"{key}:count")]
+    match column.kind:
+        case Kind.LIST:
+            x = x.list.len()
+            figures += [x.n_unique().alias(f"{key}:distinct"), x.min().alias(f"{key}:low"), x.max().alias(f"{key}:high")]
+        case Kind.TEXT:
+            figures.append(x.drop_nulls().n_unique().alias(f"{key}:distinct"))
+            figures += [x.cast(pl.String).min().alias(f"{key}:low"), x.cast(pl.String).max().alias(f"{key}:high")]
+        case _:
+            figures.append(x.drop_nulls().n_unique().alias(f"{key}:distinct"))
+            figures += [x.min().alias(f"{key}:low"), x.max().alias(f"{key}:high")]
+    if column.kind.numeric:
+        number = x.cast(pl.Float64)
+        figures += [number.mean().alias(f"{key}:mean"), number.std().alias(f"{key}:std")]
+        figures += [
+            number.quantile(q, interpolation="linear").alias(f"{key}:{label}")
+            for q, label in ((0.25, "q25"), (0.5, "median"), (0.75, "q75"))
+        ]
+    return figures
+
+
+def _column(frame: pl.LazyFrame, column: Column, rows: int, figures: dict[str, Any]) -> ColumnProfile:
+    def figure(label: str) -> Any:
+        return figures.get(f"{column.id}:{label}")
+
+    count, distinct = figure("count"), figure("distinct")
+    return ColumnProfile(
+        name=column.name,
+        kind=column.kind,
+        role=column.role,
+        unit=column.unit,
+        count=count,
+        missing=rows - count,
+        distinct=distinct,
+        unique=count > 0 and distinct == count,
+        low=plain(figure("low")),
+        high=plain(figure("high")),
+        mean=_finite(figure("mean")),
+        std=_finite(figure("std")),
+        q25=_finite(figure("q25")),
+        median=_finite(figure("median")),
+        q75=_finite(figure("q75")),
+        top=_top(frame, column, count, distinct),
+        histogram=_histogram(frame, column, figure("low"), figure("high")),
+    )
+
+
+def _top(frame: pl.LazyFrame, column: Column, count: int, distinct: int) -> tuple[tuple[Any, int], ...]:
+    if count == 0 or column.kind is Kind.LIST or (distinct > TOP and distinct > NEAR_UNIQUE * count):
+        return ()
+    x = pl.col(column.id)
+    counted = frame.select(x.drop_nulls()).group_by(column.id).agg(pl.len().alias("n"))
+    top = counted.with_columns(x.cast(pl.String) if column.kind is Kind.TEXT else x).sort("n", column.id, descending=[True, False])
+    return tuple((plain(value), int(n)) for value, n in top.head(TOP).collect().iter_rows())
+
+
+def _histogram(frame: pl.LazyFrame, column: Column, low: Any, high: Any) -> tuple[tuple[float, float, int], ...]:
+    """Equal bins between the smallest and the largest value, left-closed, the last closed on both sides."""
+    if not column.kind.numeric or low is None:
+        return ()
+    start, end = float(low), float(high)
+    if not math.isfinite(end - start):
+        return ()
+    if start == end:
+        return ((start, end, int(frame.select(pl.col(column.id).count()).collect().item())),)
+    width = (end - start) / BINS
+    bin_index = ((pl.col(column.id).cast(pl.Float64) - start) / width).floor().clip(0, BINS - 1).cast(pl.Int64)
+    counted = dict(frame.select(bin_index.alias("bin").drop_nulls()).group_by("bin").agg(pl.len()).collect().iter_rows())
+    return tuple((start + width * i, start + width * (i + 1) if i < BINS - 1 else end, counted.get(i, 0)) for i in range(BINS))
+
+
+def plain(value: Any) -> Any:
+    """A value that JSON holds: dates and times as ISO text, durations in seconds."""
+    match value:
+        case datetime() | date() | time():
+            return value.isoformat()
+        case timedelta():
+            return value.total_seconds()
+        case None | bool() | int() | str():
+            return value
+        case _:
+            return float(value)
+
+
+def _finite(value: float | None) -> float | None:
+    return value if value is not None and math.isfinite(value) else None
