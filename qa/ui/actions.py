@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import streamlit as st
 
 from qa.answer import export
 from qa.answer.answer import AnswerPart
+from qa.audit import Audit
 from qa.errors import LimitExceeded
 from qa.ui import boarding, links
 from qa.ui.asking import ask
@@ -13,6 +16,7 @@ from qa.ui.session import Entry, Session
 from qa.ui.words import escape, plain
 
 LABELS: dict[export.Format, str] = {"csv": "CSV", "xlsx": "Excel", "parquet": "Parquet", "json": "JSON"}
+VERDICTS: tuple[Literal["wrong", "right"], ...] = ("wrong", "right")
 AT_ONCE = 20_000
 """cells up to which a file is made when the menu opens, so that its notes can be shown beside the button"""
 
@@ -86,4 +90,7 @@ def record_link(entry: Entry) -> None:
 
 
 def _feedback(here: Session, entry: Entry) -> None:
+    """Keep a thumb on the record of the answer it is about."""
     entry.feedback = st.session_state[f"feedback-{entry.id}"]
+    if entry.answer.audit_id and entry.feedback is not None:
+        Audit(here.settings.audit).feedback(entry.answer.audit_id, VERDICTS[entry.feedback], session=here.id)

@@ -95,4 +95,4 @@ def _reading(answer: Answer) -> str:
 @st.cache_resource(show_spinner=False, max_entries=50)
 def example_questions(_tables: tuple[Table, ...], digests: tuple[str, ...]) -> list[str]:
     """Questions the offline planner has a plan for, cached on the tables' digests."""
-    return examples(_tables, lambda question: offline.plan(question, _tables).reply == "plan")
+    return examples(_tables, lambda question: offline.plan(question, _tables)["reply"] == "plan")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 from urllib.parse import urlsplit
 
 import streamlit as st
@@ -111,6 +112,17 @@ def _named(table: Table, name: str) -> Table:
         digest=table.digest,
         profile=table.profile.model_copy(update={"name": name}),
         report=table.report,
+    )
+
+
+def from_record(body: dict[str, Any]) -> Shared:
+    """An audit record as the link it could have been: its plan, its data's digests, its result."""
+    parts = body.get("parts") or []
+    return Shared(
+        reply=body["reply"],
+        digests=body.get("digests") or {},
+        result_hash=body.get("result_hash"),
+        rows=[part["total_rows"] for part in parts][:10],
     )
 
 

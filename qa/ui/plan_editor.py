@@ -63,7 +63,9 @@ def _form(draft: dict[str, Any], stamp: str, here: Session, entry: Entry) -> dic
     for number, part in enumerate(draft.get("parts") or []):
         st.caption(f"{plain(part.get('title') or 'Answer')} · from {plain(part.get('source', ''))}")
         part["steps"] = steps_form(part.get("steps") or [], f"{stamp}-{number}")
-        part["chart"] = _chart_form(part.get("chart"), f"{stamp}-{number}")
+        chart = _chart_form(part.get("chart"), f"{stamp}-{number}")
+        if chart != part.get("chart"):
+            part["chart"] = chart
     return draft
 
 

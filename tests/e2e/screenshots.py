@@ -53,13 +53,13 @@ def editor(page: Page, url: str) -> None:
 
 def share(page: Page, url: str) -> None:
     value(page, url)
-    page.get_by_role("button", name="Share").first.click()
+    page.get_by_role("button", name="Share", exact=True).first.click()
     settled(page)
 
 
 def download(page: Page, url: str) -> None:
     value(page, url)
-    page.get_by_role("button", name="Download").first.click()
+    page.get_by_role("button", name="Download", exact=True).first.click()
     settled(page)
 
 

@@ -47,7 +47,7 @@ def upload(page: Page, *files: Path) -> None:
 
 
 def download(page: Page, card: Locator, format: str) -> bytes:
-    card.get_by_role("button", name="Download").click()
+    card.get_by_role("button", name="Download", exact=True).click()
     with page.expect_download(timeout=BUSY) as waiting:
         page.get_by_test_id("stPopoverBody").get_by_role("button", name=format, exact=True).click()
     path = waiting.value.path()
