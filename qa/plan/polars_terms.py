@@ -10,6 +10,7 @@ from typing import Any
 import polars as pl
 
 from qa.plan.functions import FUNCTIONS, WINDOWED
+from qa.plan.functions.aggregates import INTERNAL
 from qa.plan.functions.table import Call, Function
 from qa.plan.typed import Aggregate, Apply, Const, Members, Ref, Scalar, Typed, Windowed
 from qa.types import Kind, Order
@@ -20,11 +21,13 @@ TYPES: dict[Kind, Any] = {
 }  # fmt: skip
 """The Polars type of each kind in a canonical table; decimals keep their own."""
 
+_INTERNAL = {row.name: row for row in INTERNAL}
+
 LetFrames = Callable[[str], pl.DataFrame]
 
 
 def function_of(name: str, windowed: bool = False) -> Function:
-    return (WINDOWED.get(name) if windowed else None) or FUNCTIONS.get(name) or WINDOWED[name]
+    return (WINDOWED.get(name) if windowed else None) or FUNCTIONS.get(name) or WINDOWED.get(name) or _INTERNAL[name]
 
 
 @dataclass

@@ -206,7 +206,7 @@ FUNCTIONS: tuple[Function, ...] = (
     aggregate("count_distinct", "x: any*", _count, _distinct, _sql_distinct, "Counts different values; of several columns, different combinations.",
         missing="Missing is not a value; a combination with missing is not counted.", examples=(Example("count_distinct(x)", 3, _N), Example("count_distinct(x)", 2, {"x": ["a", "b", "a", None]})),
         words=("how many different", "distinct", "unique", "number of different"), codes=True, exempt=True),
-    aggregate("sum", "x: summable", _sum_gives, _sum, _sql_sum, "Adds up.", examples=(Example("sum(x)", 6, _N), Example("sum(x)", None, {"x": [None, None], "y": [1, 2]})),
+    aggregate("sum", "x: summable", _sum_gives, _sum, _sql_sum, "Adds up.", examples=(Example("sum(x)", 6, _N), Example("sum(x, where=y < 3)", None, {"x": [None, None, 1], "y": [1, 2, 3]})),
         words=("total", "sum", "sum of", "combined", "altogether"), typed=True, sums=True),
     aggregate("mean", "x: averaged", _mean_gives, _mean, _sql_mean, "The average.", examples=(Example("mean(x)", 2.0, _N),), words=("average", "mean", "on average", "avg"), typed=True),
     aggregate("median", "x: numeric", spread, lambda call, x: _quantile(call, x, 0.5), lambda call, x: _sql_quantile(call, x, 0.5), "The middle value, interpolated.",
@@ -245,3 +245,8 @@ FUNCTIONS: tuple[Function, ...] = (
     aggregate("string_agg", "x: text, sep: text! = ', '", lambda call: Facets(Kind.TEXT, True), lambda x, sep: pl.when(x.count() > 0).then(x.drop_nulls().str.join(sep)), lambda x, sep: exp.GroupConcat(this=x, separator=text(sep)),
         "The values joined, in the order of the rows.", examples=(Example("string_agg(x, '-')", "b-a", {"x": ["b", None, "a"]}),), words=("list of", "joined"), ordered=True),
 )  # fmt: skip
+
+INTERNAL: tuple[Function, ...] = (
+    aggregate("mode_count", "x: any", _count, lambda x: _int64(x.drop_nulls().mode().len()), lambda x: exp.Count(this=x), "How many values are most frequent together.", codes=True),
+)
+"""Functions that guards use and no formula can name."""

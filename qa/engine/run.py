@@ -1,0 +1,99 @@
+"""Runs a checked plan: rows, ledger, support and warnings, in this process."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from qa.engine.ledger import counted, support_of
+from qa.engine.polars_engine import PolarsEngine, needs_row, part_frame, tidy
+from qa.engine.result import PartResult
+from qa.engine.sql_engine import statement
+from qa.plan.check import CheckedPart, CheckedPipeline, CheckedPlan, check
+from qa.plan.functions.aggregates import NoTwin
+from qa.plan.plan import PlanReply
+from qa.plan.scope import Clock
+
+if TYPE_CHECKING:
+    from qa.data.table import Table
+
+ROWS_SHOWN = 10_000
+
+
+class Measured:
+    """Measures join keys on the data, for the checker."""
+
+    def __init__(self, tables: Mapping[str, Table]) -> None:
+        self.tables = tables
+        self.lets: Mapping[str, CheckedPipeline] = {}
+
+    def most_per_key(self, pipeline: CheckedPipeline, keys: Sequence[str]) -> int | None:
+        engine = PolarsEngine(self.lets, self.tables)
+        columns = [pl.col(key) for key in keys]
+        known = engine.pipeline(pipeline).select(columns).drop_nulls()
+        most = known.group_by(columns).agg(pl.len().alias("n")).select(pl.col("n").max()).collect(engine=engine.engine).item()
+        return int(most or 0)
+
+
+def checked_plan(reply: PlanReply, tables: Mapping[str, Table], clock: Clock | None = None, metrics: Mapping[str, str] | None = None) -> CheckedPlan:
+    """The plan checked against tables, join keys measured on their rows."""
+    return check(reply, tables, clock=clock, probe=Measured(tables), metrics=metrics)
+
+
+def run(plan: CheckedPlan, tables: Mapping[str, Table], *, rows: int = ROWS_SHOWN, ledger: bool = True) -> list[PartResult]:
+    """The result of each part. `rows` caps what is handed out; `total_rows` counts all.
+
+    Raises PlanError when a guard finds the data contradicting the plan (`not_one_value`).
+    """
+    used = used_tables(plan)
+    scanned = {name: table for name, table in tables.items() if name in used}
+    return [_part(plan, index, part, scanned, rows, ledger) for index, part in enumerate(plan.parts)]
+
+
+def used_tables(plan: CheckedPlan) -> set[str]:
+    """The source tables that a plan reads."""
+    found: set[str] = set()
+
+    def visit(pipeline: CheckedPipeline) -> None:
+        if pipeline.let is None:
+            found.add(pipeline.source)
+        for step in pipeline.steps:
+            for other in getattr(step, "reads", ()):
+                visit(other)
+
+    for pipeline in (*plan.lets.values(), *(part.pipeline for part in plan.parts)):
+        visit(pipeline)
+    return found
+
+
+def _part(plan: CheckedPlan, index: int, part: CheckedPart, tables: Mapping[str, Any], rows: int, ledger: bool) -> PartResult:
+    started = time.perf_counter()
+    engine = PolarsEngine(plan.lets, tables)
+    whole = part_frame(engine, part)
+    columns = [pl.col(column.id).alias(f"s{place}") for place, column in enumerate(part.shown)]
+    support = support_of(part.pipeline)
+    beside = [pl.col(id) for id in support.hidden] if support else []
+    shown = whole.select([*columns, *beside]).head(rows + 1).collect(engine=engine.engine)
+    truncated = shown.height > rows
+    total = shown.height
+    if truncated:
+        total = int(whole.select(pl.len()).collect(engine=engine.engine).item())
+        shown = shown.head(rows)
+    frame = tidy(shown.select([f"s{place}" for place in range(len(columns))]))
+    frame = frame.rename({f"s{place}": header for place, header in enumerate(part.headers)})
+    elapsed = (time.perf_counter() - started) * 1000
+    found = counted(engine, part.pipeline, needs_row(part.pipeline), total) if ledger else None
+    return PartResult(
+        frame=frame, checked=part, total_rows=total, truncated=truncated, ledger=found.ledger if found else (),
+        support=support.read(shown, found) if support else {}, notes=part.notes, warnings=found.warnings if found else (), sql=_sql(plan, index), ms=elapsed,
+    )  # fmt: skip
+
+
+def _sql(plan: CheckedPlan, index: int) -> str:
+    try:
+        return statement(plan, index).sql(dialect="duckdb", pretty=True)
+    except NoTwin as reason:
+        return f"-- no SQL for this plan: {reason}"

@@ -1,0 +1,122 @@
+"""Checked plans as SQL trees: one WITH clause, a select a step; run in DuckDB, shown and transpiled elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Protocol
+
+import duckdb
+import polars as pl
+from sqlglot import exp
+
+from qa.plan.check import CheckedPart, CheckedPipeline, CheckedPlan
+from qa.plan.sql_terms import SqlTerms, let_table, name, ordered
+from qa.plan.steps.step import sql_outputs
+from qa.types import ROW
+
+FILE_ROW = "file_row_number"
+
+
+class SqlEngine:
+    """Lowers the pipelines of one plan. Every select gets a name in one WITH clause."""
+
+    def __init__(self, lets: Mapping[str, CheckedPipeline]) -> None:
+        self.lets = lets
+        self.terms = SqlTerms()
+        self.clauses: list[tuple[exp.Table, exp.Expression]] = []
+        self._count = 0
+        self._let_tables: dict[str, exp.Table] = {}
+
+    def named(self, select: exp.Expression, hint: str) -> exp.Table:
+        self._count += 1
+        table = exp.to_table(f"{hint}_{self._count}", quoted=True)
+        self.clauses.append((table, select))
+        return table.copy()
+
+    def pipeline(self, pipeline: CheckedPipeline) -> exp.Table:
+        source = self.start(pipeline)
+        for step in pipeline.steps:
+            source = self.named(step.sql(source, self), step.step.op)
+        return source
+
+    def start(self, pipeline: CheckedPipeline) -> exp.Table:
+        if pipeline.let is not None:
+            return let_table(pipeline.let)
+        key = f"table:{pipeline.source}"
+        if key not in self._let_tables:
+            base = exp.Table(this=exp.to_identifier(pipeline.source, quoted=True))
+            columns: list[exp.Expression] = [name(column.id) for column in pipeline.start.columns]
+            columns.append(exp.alias_(exp.column(FILE_ROW, quoted=True), ROW, quoted=True))
+            self._let_tables[key] = self.named(exp.select(*columns).from_(base), "rows")
+        return self._let_tables[key].copy()
+
+    def prepare(self) -> None:
+        """Names every let, in order, so that formulas and joins can read it."""
+        for let, pipeline in self.lets.items():
+            last = self.pipeline(pipeline)
+            self.clauses.append((let_table(let), exp.select(exp.Star()).from_(last)))
+
+    def part(self, part: CheckedPart) -> exp.Select:
+        """The whole statement of a part, in its order, under display names."""
+        self.prepare()
+        source = sql_outputs(self.pipeline(part.pipeline), part.outputs, self)
+        shown = [exp.alias_(name(c.id), header, quoted=True) for c, header in zip(part.shown, part.headers, strict=True)]
+        select = exp.select(*shown).from_(source)
+        if part.shown.order:
+            select = select.order_by(*ordered(part.shown.order))
+        return self.with_clause(select)
+
+    def with_clause(self, select: exp.Select) -> exp.Select:
+        used = _reachable(select, self.clauses)
+        for table, clause in self.clauses:
+            if table.name in used:
+                select = select.with_(exp.to_identifier(table.name, quoted=True), as_=clause.copy())
+        return select
+
+
+def _reachable(select: exp.Expression, clauses: list[tuple[exp.Table, exp.Expression]]) -> set[str]:
+    by_name = {table.name: clause for table, clause in clauses}
+    waiting, used = [select], set()
+    while waiting:
+        for table in waiting.pop().find_all(exp.Table):
+            if table.name in by_name and table.name not in used:
+                used.add(table.name)
+                waiting.append(by_name[table.name])
+    return used
+
+
+def statement(plan: CheckedPlan, part: int = 0) -> exp.Select:
+    """One part of a plan as a SQL tree over engine columns."""
+    return SqlEngine(plan.lets).part(plan.parts[part])
+
+
+class Stored(Protocol):
+    """A table that lies in a Parquet file of engine columns."""
+
+    @property
+    def path(self) -> Path: ...
+
+
+def connect(tables: Mapping[str, Stored], memory_mb: int | None = None) -> duckdb.DuckDBPyConnection:
+    """A DuckDB connection that sees each table as a view over its Parquet file, in UTC."""
+    config: dict[str, Any] = {"threads": 2, "autoinstall_known_extensions": False}
+    if memory_mb:
+        config["memory_limit"] = f"{memory_mb}MB"
+    connection = duckdb.connect(config=config)
+    connection.execute("SET TimeZone = 'UTC'")
+    for table_name, table in tables.items():
+        connection.read_parquet(str(table.path), file_row_number=True).create_view(table_name)
+    return connection
+
+
+def run_sql(select: exp.Expression, tables: Mapping[str, Stored], limit: int | None = None, memory_mb: int | None = None) -> pl.DataFrame:
+    """The rows of a statement, from DuckDB."""
+    connection = connect(tables, memory_mb)
+    try:
+        limited = select.limit(limit) if limit is not None and isinstance(select, exp.Select) else select
+        frame = pl.from_arrow(connection.sql(limited.sql(dialect="duckdb")).to_arrow_table())
+        assert isinstance(frame, pl.DataFrame)
+        return frame
+    finally:
+        connection.close()
