@@ -190,7 +190,7 @@ class Conversation:
         if len(said.text) > LONGEST_REPLY:
             return None, (_TOO_LONG,), "long"
         try:
-            found = self.payload.expanded(extract(said.text))
+            found = _own_fields(self.payload.expanded(extract(said.text)))
         except PlanError as error:
             return None, error.issues, said.text
         mark = json.dumps(found, sort_keys=True)
@@ -249,3 +249,22 @@ class Conversation:
         if self.progress:
             doing = f"repairing the plan ({turn} of {REPAIRS})" if turn else "planning"
             self.progress(f"{self.model}: {doing}{', again' if tries else ''}")
+
+
+_FIELDS = {
+    "plan": frozenset({"reply", "lets", "parts"}),
+    "clarify": frozenset({"reply", "question", "options"}),
+    "decline": frozenset({"reply", "reason", "missing", "nearest"}),
+}
+"""The fields of each kind of reply. The schema sent has them all, so a strict provider fills the others with nothing."""
+
+
+def _own_fields(found: dict[str, Any]) -> dict[str, Any]:
+    """The reply without the empty fields of other kinds of reply."""
+    own = _FIELDS.get(str(found.get("reply")))
+    others = frozenset().union(*_FIELDS.values())
+    if own is None:
+        return found
+    return {
+        key: value for key, value in found.items() if key in own or key not in others or value not in (None, "", [])
+    }
