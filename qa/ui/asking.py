@@ -95,4 +95,11 @@ def _reading(answer: Answer) -> str:
 @st.cache_resource(show_spinner=False, max_entries=50)
 def example_questions(_tables: tuple[Table, ...], digests: tuple[str, ...]) -> list[str]:
     """Questions the offline planner has a plan for, cached on the tables' digests."""
-    return examples(_tables, lambda question: offline.plan(question, _tables)["reply"] == "plan")
+    return examples(_tables, lambda question: _has_plan(question, _tables))
+
+
+def _has_plan(question: str, tables: tuple[Table, ...]) -> bool:
+    try:
+        return offline.plan(question, tables)["reply"] == "plan"
+    except Exception:  # the door: a question that is only offered as an example must not take the page down
+        return False

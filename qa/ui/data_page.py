@@ -9,10 +9,13 @@ import plotly.graph_objects as go
 import polars as pl
 import streamlit as st
 
+from qa.answer.answer import AnswerColumn
 from qa.answer.formats import number, show
 from qa.data.table import ColumnProfile, LoadReport, Table
+from qa.errors import LoadError
 from qa.types import Kind
 from qa.ui import datasets
+from qa.ui.columns import column_config
 from qa.ui.session import Dataset, Session
 from qa.ui.words import cut, escape, plain, plural, rows
 
@@ -40,7 +43,7 @@ def pick_table(here: Session) -> tuple[Dataset, Table]:
 def facts(table: Table) -> None:
     """The size of the table and where it came from."""
     report = table.report
-    with st.container(horizontal=True, gap="small"):
+    with st.container(horizontal=True, gap="medium"):
         st.metric("Rows", f"{table.rows:,}", width="content")
         st.metric("Columns", f"{len(table.columns):,}", width="content")
         st.metric("Missing cells", f"{sum(c.missing for c in table.profile.columns):,}", width="content")
@@ -95,12 +98,16 @@ def _role(column: ColumnProfile) -> str:
 def _short(column: ColumnProfile, value: Any) -> str:
     if value is None:
         return ""
-    return number(value) if isinstance(value, int | float) and not isinstance(value, bool) else cut(value, 40)
+    return show(value, _as_shown(column)) if column.kind.numeric else cut(value, 40)
+
+
+def _as_shown(column: ColumnProfile) -> AnswerColumn:
+    return AnswerColumn(name=column.name, kind=column.kind, role=column.role, unit=column.unit)
 
 
 def _typical(column: ColumnProfile) -> str:
     if column.median is not None and column.kind.numeric:
-        return number(column.median)
+        return show(column.median, _as_shown(column))
     return cut(column.top[0][0], 40) if column.top else ""
 
 
@@ -111,13 +118,13 @@ def column_detail(table: Table) -> None:
     column, report = table.profile.column(name), next((c for c in table.report.columns if c.name == name), None)
     with st.container(border=True):
         if report:
-            st.text(f"{column.kind.value}: {report.why}")
+            st.text(f"{column.kind.value}: {report.why}" if report.why else column.kind.value)
             if report.header != name:
                 st.text(f"The header in the file reads: {report.header!r}")
             if report.null_words:
                 words = ", ".join(f"{word!r} ({count:,})" for word, count in report.null_words.items())
                 st.text(f"Read as missing: {words}")
-        shown = {"values": column.count - column.missing, "missing": column.missing, "distinct": column.distinct}
+        shown: dict[str, float | None] = {"values": column.count - column.missing, "missing": column.missing, "distinct": column.distinct}
         shown |= {"mean": column.mean, "standard deviation": column.std, "quarter below": column.q25}
         shown |= {"median": column.median, "quarter above": column.q75}
         st.caption(" · ".join(f"{key} {number(value)}" for key, value in shown.items() if value is not None))
@@ -149,7 +156,9 @@ def preview(table: Table) -> None:
     """The first rows as they were read."""
     st.subheader(f"First {min(PREVIEW, table.rows):,} rows")
     head = table.scan().head(PREVIEW).collect().rename({c.id: c.name for c in table.columns})
-    st.dataframe(head, hide_index=True, height=320, alt=f"First rows of {cut(table.name)}")
+    shown = [AnswerColumn(name=c.name, kind=c.kind, role=c.role, unit=c.unit) for c in table.columns]
+    config = column_config(shown, head)
+    st.dataframe(head, hide_index=True, height=320, column_config=config, alt=f"First rows of {cut(table.name)}")
 
 
 def load_report(table: Table) -> None:
@@ -172,10 +181,10 @@ def load_report(table: Table) -> None:
         with st.expander(f"{plural(report.skipped_total or len(report.skipped), 'row')} left out"):
             frame = pl.DataFrame(list(report.skipped), schema=["row", "why", "text"], orient="row")
             st.dataframe(frame, hide_index=True, alt="Rows left out")
-    for kind, title in ((report.variants, "Read as one value"), (report.offered, "May be the same value (left apart)")):
-        for column, pairs in kind.items():
+    for spellings, title in ((report.variants, "Read as one value"), (report.offered, "May be the same value (left apart)")):
+        for name, pairs in spellings.items():
             text = ", ".join(f"{a!r} → {b!r}" for a, b in list(pairs.items())[:8])
-            st.text(f"{title} in {column}: {text}")
+            st.text(f"{title} in {name}: {text}")
 
 
 _DAMAGE = {3: ":red[:material/priority_high:]", 2: ":orange[:material/info:]", 1: ":material/info:"}
@@ -194,7 +203,7 @@ def read_again(here: Session, table: Table) -> None:
                 with st.spinner("Reading again"):
                     datasets.reread(here, upload, wanted)
                 st.rerun()
-            except datasets.LoadError as error:
+            except LoadError as error:
                 for issue in error.issues:
                     st.error(escape(f"{issue.message} {issue.hint}"))
     if st.button("Remove this file", icon=":material/delete:"):
@@ -221,8 +230,9 @@ def _options_form(report: LoadReport, options: Any, table: Table) -> Any:
         now = next((k for k, v in values.items() if v == getattr(options, field)), AS_FOUND)
         with left if number_ % 2 == 0 else right:
             update[field] = values[st.selectbox(label, keys, index=keys.index(now))]
-    header = st.number_input("Header in row (0 = as found)", 0, 1000, (options.header or 0))
-    update["header"] = header or None
+    headers = {AS_FOUND: None, "none": 0} | {f"row {row}": row for row in range(1, 31)}
+    now = next(key for key, row in headers.items() if row == options.header)
+    update["header"] = headers[left.selectbox("Header", list(headers), index=list(headers).index(now))]
     sheets = [s for s in (report.sheet, *report.other_sheets) if s]
     if len(sheets) > 1:
         update["sheet"] = st.selectbox("Sheet", sheets)

@@ -178,8 +178,8 @@ def _changes(draft: dict[str, Any], stamp: str, here: Session, entry: Entry) -> 
 
 def difference(before: dict[str, Any], after: dict[str, Any]) -> list[str]:
     """What a person changed, as the lines of a diff."""
-    texts = [json.dumps(plan, indent=1, ensure_ascii=False).splitlines() for plan in (before, after)]
-    return list(difflib.unified_diff(*texts, "proposed", "edited", lineterm="", n=1))
+    old, new = (json.dumps(plan, indent=1, ensure_ascii=False).splitlines() for plan in (before, after))
+    return list(difflib.unified_diff(old, new, "proposed", "edited", lineterm="", n=1))
 
 
 _VIEWS = {"Form": _form, "JSON": _json, "Changes": _changes}

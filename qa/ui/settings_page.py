@@ -13,7 +13,7 @@ from qa.ui import datasets
 from qa.ui.session import Session, runs_locally
 from qa.ui.words import plain
 
-PRIVACY = {
+PRIVACY: dict[payload.Privacy, tuple[str, str]] = {
     "names": ("Names only", "Names and kinds of tables and columns. No value and no statistic leaves this machine."),
     "profile": ("Names and statistics", "Also counts, and the ranges of numbers and dates. Never text from a cell."),
     "samples": ("Also examples", "Also frequent values, a few examples, and values that your question names."),
