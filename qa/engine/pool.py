@@ -1,0 +1,205 @@
+"""A small pool of warm worker processes: limits, Stop, and replacement of what was killed."""
+
+from __future__ import annotations
+
+import atexit
+import os
+import pickle
+import select
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from qa.engine.result import Check, PartResult
+from qa.engine.wire import LENGTH, Done, Job, send
+from qa.errors import Issue, LimitExceeded
+from qa.plan.check import today_clock
+from qa.plan.plan import PlanReply, as_json
+from qa.plan.scope import Clock
+from qa.settings import Settings, settings
+
+if TYPE_CHECKING:
+    from qa.data.table import Table
+
+Progress = Callable[[str], None]
+HOME = Path(__file__).resolve().parents[2]
+
+
+class Stopped(Exception):
+    """The person pressed Stop; the worker was killed."""
+
+
+class EngineFault(Exception):
+    """A worker failed in a way that no rule foresaw; the text is for the audit record only."""
+
+
+class Worker:
+    """One child process. Not shared between threads: the pool hands it to one job at a time."""
+
+    def __init__(self, memory_mb: int) -> None:
+        self.memory_mb = memory_mb
+        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, [str(HOME), os.environ.get("PYTHONPATH", "")])), "POLARS_MAX_THREADS": os.environ.get("POLARS_MAX_THREADS", "2")}
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "qa.engine.worker", str(memory_mb)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment,
+        )  # fmt: skip
+        self.ready = False
+
+    @property
+    def alive(self) -> bool:
+        return self.process.poll() is None
+
+    def ask(self, job: Job, seconds: float, stop: threading.Event | None) -> Done:
+        """The job's outcome. Kills the process and raises on a limit, on Stop, and when it dies."""
+        try:
+            if not self.ready:
+                self._receive(60, stop)
+                self.ready = True
+            assert self.process.stdin is not None
+            send(self.process.stdin, job)  # type: ignore[arg-type]
+            done: Done = self._receive(seconds, stop)
+            return done
+        except (BrokenPipeError, EOFError):
+            code = self.process.wait()
+            raise _died(code, self.memory_mb) from None
+        except BaseException:
+            self.kill()
+            raise
+
+    def _receive(self, seconds: float, stop: threading.Event | None) -> Any:
+        assert self.process.stdout is not None
+        handle, deadline = self.process.stdout.fileno(), time.monotonic() + seconds
+        size = LENGTH.unpack(self._read(handle, LENGTH.size, deadline, seconds, stop))[0]
+        return pickle.loads(self._read(handle, size, deadline, seconds, stop))
+
+    def _read(self, handle: int, size: int, deadline: float, seconds: float, stop: threading.Event | None) -> bytes:
+        data = bytearray()
+        while len(data) < size:
+            if stop is not None and stop.is_set():
+                raise Stopped
+            if time.monotonic() > deadline:
+                raise LimitExceeded(Issue("too_slow", "", f"The plan ran longer than {seconds:g} seconds and was stopped.", "Filter first, group by fewer columns, or raise QA_QUERY_SECONDS."))
+            if not select.select([handle], [], [], 0.05)[0]:
+                continue
+            chunk = os.read(handle, min(size - len(data), 1 << 20))
+            if not chunk:
+                raise EOFError
+            data += chunk
+        return bytes(data)
+
+    def kill(self) -> None:
+        self.process.kill()
+        self.process.wait()
+        for stream in (self.process.stdin, self.process.stdout):
+            if stream is not None:
+                stream.close()
+
+
+def _died(code: int, memory_mb: int) -> Exception:
+    if code in (-6, -9, -11, 134, 137):
+        return LimitExceeded(Issue("too_much_memory", "", f"The plan needed more than {memory_mb:,} MB of memory and was stopped.", "Filter first, choose fewer columns or groups, or raise QA_QUERY_MEMORY_MB."))
+    return EngineFault(f"worker exited with {code}")
+
+
+class Pool:
+    """Runs plans over tables in worker processes. Safe to use from many threads; jobs wait their turn."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self._idle: list[Worker] = []
+        self._turn = threading.Semaphore(settings.workers)
+        self._lock = threading.Lock()
+        self._closed = False
+        self.waiting = 0
+
+    def warm(self) -> None:
+        """Starts one worker in the background, so that the first question finds it ready."""
+        with self._lock:
+            if not self._idle and not self._closed:
+                self._idle.append(Worker(self.settings.query_memory_mb))
+
+    def check(self, reply: PlanReply, tables: Mapping[str, Table], *, clock: Clock | None = None, metrics: Mapping[str, str] | None = None, stop: threading.Event | None = None) -> None:
+        """Checks a plan on the data; raises PlanError with every issue."""
+        self._do("check", reply, tables, clock, 0, metrics, stop)
+
+    def run(
+        self, reply: PlanReply, tables: Mapping[str, Table], *, clock: Clock | None = None, rows: int | None = None, metrics: Mapping[str, str] | None = None,
+        stop: threading.Event | None = None,
+    ) -> list[PartResult]:  # fmt: skip
+        """The result of each part. Raises PlanError, LimitExceeded, Stopped."""
+        value: list[PartResult] = self._do("run", reply, tables, clock, rows if rows is not None else self.settings.result_rows, metrics, stop)
+        return value
+
+    def crosscheck(
+        self, reply: PlanReply, tables: Mapping[str, Table], results: Sequence[PartResult], *, clock: Clock | None = None, metrics: Mapping[str, str] | None = None,
+        stop: threading.Event | None = None,
+    ) -> list[Check]:  # fmt: skip
+        """The second engine's verdict on each part."""
+        frames = tuple(result.frame for result in results)
+        rows = max((frame.height for frame in frames), default=0)
+        value: list[Check] = self._do("crosscheck", reply, tables, clock, max(rows, 1), metrics, stop, frames)
+        return value
+
+    def _do(
+        self, kind: Any, reply: PlanReply, tables: Mapping[str, Table], clock: Clock | None, rows: int, metrics: Mapping[str, str] | None,
+        stop: threading.Event | None, frames: tuple[Any, ...] = (),
+    ) -> Any:  # fmt: skip
+        moment = clock or today_clock(self.settings.zone, self.settings.week_start)
+        job = Job(kind, as_json(reply), dict(tables), moment, rows, dict(metrics or {}), frames)
+        worker = self._take(stop)
+        try:
+            done = worker.ask(job, self.settings.query_seconds, stop)
+        except BaseException:
+            self._give_back(None)
+            raise
+        self._give_back(worker)
+        if done.error is not None:
+            raise done.error
+        if done.crash is not None:
+            raise EngineFault(done.crash)
+        return done.value
+
+    def _take(self, stop: threading.Event | None) -> Worker:
+        with self._lock:
+            self.waiting += 1
+        try:
+            while not self._turn.acquire(timeout=0.1):
+                if stop is not None and stop.is_set():
+                    raise Stopped
+        finally:
+            with self._lock:
+                self.waiting -= 1
+        with self._lock:
+            while self._idle:
+                worker = self._idle.pop()
+                if worker.alive:
+                    return worker
+        return Worker(self.settings.query_memory_mb)
+
+    def _give_back(self, worker: Worker | None) -> None:
+        with self._lock:
+            if worker is not None and not self._closed:
+                self._idle.append(worker)
+            elif worker is not None:
+                worker.kill()
+        self._turn.release()
+
+    def close(self) -> None:
+        """Ends every idle worker."""
+        with self._lock:
+            self._closed = True
+            for worker in self._idle:
+                worker.kill()
+            self._idle.clear()
+
+
+@lru_cache(maxsize=1)
+def shared() -> Pool:
+    """The pool of this process."""
+    pool = Pool(settings())
+    atexit.register(pool.close)
+    return pool

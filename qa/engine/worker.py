@@ -1,0 +1,88 @@
+"""The child process that runs plans: read a job from stdin, write its result to stdout, until stdin closes."""
+
+from __future__ import annotations
+
+import os
+import resource
+import sys
+import traceback
+from pathlib import Path
+from typing import Any
+
+from qa.engine.crosscheck import crosscheck
+from qa.engine.result import Check, PartResult
+from qa.engine.run import checked_plan, run
+from qa.engine.wire import Done, Job, receive, send
+from qa.errors import QAError
+from qa.plan.check import CheckedPlan
+from qa.plan.plan import PlanReply, as_json, parse_reply
+
+class Desk:
+    """Does jobs one after another; keeps the last checked plan for the cross-check that follows it."""
+
+    def __init__(self) -> None:
+        self._last: tuple[Any, CheckedPlan] | None = None
+
+    def do(self, job: Job) -> Done:
+        try:
+            return Done(self._value(job))
+        except QAError as error:
+            return Done(error=error)
+        except Exception:  # the door of the process: whatever happens is told, never lost
+            return Done(crash=traceback.format_exc(limit=-6))
+
+    def _value(self, job: Job) -> list[PartResult] | list[Check] | None:
+        plan = self._plan(job)
+        match job.kind:
+            case "check":
+                return None
+            case "run":
+                return run(plan, job.tables, rows=job.rows)
+            case "crosscheck":
+                return [crosscheck(plan, index, frame, job.tables, job.rows) for index, frame in enumerate(job.frames)]
+
+    def _plan(self, job: Job) -> CheckedPlan:
+        key = (as_json(reply) if isinstance(reply := job.reply, PlanReply) else dict(job.reply), tuple(sorted((n, t.digest) for n, t in job.tables.items())), job.clock, dict(job.metrics))
+        if self._last is not None and self._last[0] == key:
+            return self._last[1]
+        parsed = parse_reply(key[0])
+        assert isinstance(parsed, PlanReply)
+        plan = checked_plan(parsed, job.tables, job.clock, job.metrics)
+        self._last = (key, plan)
+        return plan
+
+
+def limit_memory(megabytes: int) -> None:
+    """Holds the address space to what is in use now plus some; past it the process aborts."""
+    try:
+        used = int(Path("/proc/self/statm").read_text().split()[0]) * os.sysconf("SC_PAGE_SIZE")
+    except OSError:
+        return
+    ceiling = used + megabytes * 1024 * 1024
+    resource.setrlimit(resource.RLIMIT_AS, (ceiling, ceiling))
+
+
+def main() -> None:
+    """Serves jobs until stdin closes. Anything printed by libraries goes to stderr."""
+    out = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    _warm()
+    limit_memory(int(sys.argv[1]) if len(sys.argv) > 1 else 4096)
+    desk = Desk()
+    send(out, "ready")
+    while (job := receive(sys.stdin.buffer)) is not None:
+        send(out, desk.do(job))
+
+
+def _warm() -> None:
+    """Starts both engines' threads before memory is limited, so that the limit is for data."""
+    import duckdb
+    import polars as pl
+
+    pl.LazyFrame({"a": [1]}).group_by("a").len().collect(engine="streaming")
+    duckdb.sql("select 1").fetchall()
+
+
+if __name__ == "__main__":
+    main()
