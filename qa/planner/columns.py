@@ -35,7 +35,7 @@ _TOKEN = re.compile(r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|`(?:[^`]|``)+`|[^\W\d]\
 def level_of(table: str, column: str, privacy: str, rules: Mapping[str, str]) -> Sent:
     """The lower of the session's level and the column's own rule. An unknown rule keeps the column at home."""
     rule = rules.get(f"{table}.{column}", rules.get(column, privacy))
-    depths = [_DEPTHS.index(level) if level in _DEPTHS else 0 for level in (privacy, rule)]  # type: ignore[arg-type]
+    depths = [_DEPTHS.index(level) if level in _DEPTHS else 0 for level in (privacy, rule)]
     return _DEPTHS[min(depths)]
 
 

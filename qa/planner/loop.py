@@ -16,6 +16,7 @@ from qa.planner import faults, pricing
 from qa.planner.attempts import Attempt, Call, Planned, Said
 from qa.planner.budget import Budget
 from qa.planner.faults import CallFailed, Fault
+from qa.planner.nearest import question_back
 from qa.planner.payload import Payload
 from qa.planner.providers import Shape, provider_of
 from qa.planner.reply_text import extract
@@ -200,7 +201,12 @@ class Conversation:
             return None, error.issues, mark
         if isinstance(reply, ClarifyReply):
             return self._checked_options(found), (), mark
-        issues = tuple(self.check(reply)) if isinstance(reply, PlanReply) else ()
+        if not isinstance(reply, PlanReply):
+            return reply, (), mark
+        issues = tuple(self.check(reply))
+        if issues and not self.payload.values_may_leave and (asked := question_back(reply, issues)):
+            # the model may not see the near values, so the user is asked, not the model
+            return self._checked_options(asked), issues, mark
         return (None, issues, mark) if issues else (reply, (), mark)
 
     def _checked_options(self, found: dict[str, Any]) -> Reply:

@@ -12,6 +12,7 @@ import urllib.request
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import lru_cache
 from types import ModuleType
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -217,9 +218,28 @@ def call(request: Call, settings: Settings) -> Said:
         raise CallFailed(faults.name(error, secrets=(reach.get("api_key", ""),))) from error
 
 
+@lru_cache(maxsize=1)
+def _schema() -> dict[str, Any]:
+    """The schema of a reply without the descriptions, which the prompt gives already."""
+    made: dict[str, Any] = _undescribed(reply_schema())
+    return made
+
+
+def _undescribed(schema: Any) -> Any:
+    match schema:
+        case {"properties": dict() as properties, **rest}:
+            kept = {name: _undescribed(inner) for name, inner in properties.items()}
+            return {**_undescribed(rest), "properties": kept}
+        case dict():
+            return {key: _undescribed(item) for key, item in schema.items() if key != "description"}
+        case list():
+            return [_undescribed(item) for item in schema]
+    return schema
+
+
 def _held_to(shape: Shape) -> dict[str, Any]:
     """The parameters that ask for a reply in this shape."""
-    schema = reply_schema()
+    schema = _schema()
     match shape:
         case "schema":
             named = {"name": "reply", "schema": schema, "strict": True}
@@ -271,8 +291,9 @@ def _dollars(response: Any, model: str, tokens_in: int, tokens_out: int) -> floa
     return float(priced)
 
 
+@lru_cache(maxsize=1)
 def _schema_tokens() -> int:
-    return tokens.count(json.dumps(reply_schema()))
+    return tokens.count(json.dumps(_schema()))
 
 
 @dataclass(frozen=True)
@@ -318,18 +339,17 @@ def supported(model: str, settings: Settings | None = None) -> Support:
     provider, _ = provider_of(model)
     known = pricing.facts(model)
     shape = provider.shapes[1] if known.schema is False and len(provider.shapes) > 1 else provider.shapes[0]
-    million = [None if price is None else price * 1e6 for price in (known.price_in, known.price_out)]
-    can = has_key(model, settings or Settings())
     return Support(
-        full_name(model),
-        provider.label,
-        shape,
-        known.context is not None,
-        bool(provider.keys),
-        can,
-        known.context,
-        *million,
-        bool(known.reasoning),
+        model=full_name(model),
+        provider=provider.label,
+        shape=shape,
+        known=known.context is not None,
+        needs_key=bool(provider.keys),
+        has_key=has_key(model, settings or Settings()),
+        context=known.context,
+        dollars_in=None if known.price_in is None else known.price_in * 1e6,
+        dollars_out=None if known.price_out is None else known.price_out * 1e6,
+        reasoning=bool(known.reasoning),
     )
 
 

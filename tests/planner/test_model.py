@@ -405,6 +405,31 @@ def test_a_refusal_to_plan_is_a_reply(wire: Wire, sales: Table) -> None:
     assert reply.reply == "decline"
 
 
+@pytest.mark.parametrize("privacy", ["names", "profile"])
+def test_a_value_that_is_nowhere_is_asked_of_the_user_and_not_of_the_model(
+    wire: Wire, sales: Table, privacy: Any
+) -> None:
+    wire.says(PLAN.replace("'North'", "'Nort'"))
+    planned = ask(wire, sales, privacy=privacy)
+    assert planned.reply is not None
+    asked = as_json(planned.reply)
+    assert asked["reply"] == "clarify"
+    assert asked["options"][0]["label"] == "North"
+    assert asked["options"][0]["parts"][0]["steps"][0]["where"] == "region = 'North' and year = 2024"
+    assert len(wire.requests) == 1
+
+
+def test_a_value_that_is_nowhere_is_repaired_where_values_may_leave(wire: Wire, sales: Table) -> None:
+    wire.says(PLAN.replace("'North'", "'Nort'"), PLAN)
+    assert accepted(ask(wire, sales, privacy="samples"))
+    assert "Nearest: North" in wire.bodies or "nearest are 'North'" in wire.bodies
+
+
+def test_empty_fields_of_other_replies_are_passed_over(wire: Wire, sales: Table) -> None:
+    wire.says(json.dumps(GOOD | {"question": "", "options": [], "reason": None, "missing": [], "nearest": None}))
+    assert accepted(ask(wire, sales))
+
+
 def test_careful_mode_asks_for_several_plans_of_several_models(wire: Wire, sales: Table) -> None:
     wire.says(PLAN)
     chosen = settings(wire, "openai", fallback_models=("openai/gpt-4.1",))
