@@ -1,0 +1,153 @@
+"""Take a file out of its gzip, zip, zstandard, bzip2 or xz wrapping, within limits set beforehand."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+import lzma
+import zipfile
+import zlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+import zstandard
+
+from qa.errors import Issue, LimitExceeded, LoadError
+
+BLOCK = 1 << 20
+
+
+@dataclass(frozen=True)
+class ReadLimits:
+    """The most that reading one file may use: bytes before and after unpacking, cells, columns, rows, cell text."""
+
+    file_bytes: int = 20 << 30
+    unpacked_bytes: int = 4 << 30
+    unpacked_ratio: int = 1000
+    """unpacked bytes per packed byte, looked at once more than 64 MB came out"""
+    columns: int = 20_000
+    cells: int = 200_000_000
+    cell_characters: int = 16 << 20
+    members: int = 10_000
+    """files inside a zip"""
+
+
+@dataclass(frozen=True)
+class Unpacked:
+    """What came out: the bytes, the name of the file inside, the wrapping, and the other files that were left."""
+
+    data: bytes
+    name: str | None
+    wrapping: str | None
+    others: tuple[str, ...] = ()
+
+
+MAGIC: tuple[tuple[bytes, str], ...] = (
+    (b"\x1f\x8b", "gzip"),
+    (b"PK\x03\x04", "zip"),
+    (b"PK\x05\x06", "zip"),
+    (b"\x28\xb5\x2f\xfd", "zstandard"),
+    (b"BZh", "bzip2"),
+    (b"\xfd7zXZ\x00", "xz"),
+)
+
+OPENERS: dict[str, Callable[[IO[bytes]], IO[bytes]]] = {
+    "gzip": lambda source: gzip.GzipFile(fileobj=source),
+    "zstandard": lambda source: zstandard.ZstdDecompressor(max_window_size=1 << 27).stream_reader(
+        source, read_across_frames=True
+    ),
+    "bzip2": lambda source: bz2.BZ2File(source),
+    "xz": lambda source: lzma.LZMAFile(source),
+}
+
+BROKEN = (OSError, EOFError, zlib.error, lzma.LZMAError, zstandard.ZstdError, zipfile.BadZipFile, ValueError)
+
+
+def wrapping_of(head: bytes) -> str | None:
+    """The compression that the first bytes announce, or None."""
+    return next((name for magic, name in MAGIC if head.startswith(magic)), None)
+
+
+def unpack(source: Path | bytes, *, limits: ReadLimits = ReadLimits(), member: str | None = None) -> Unpacked:
+    """The bytes of the file, out of its wrapping when it has one.
+
+    Of a zip with several files the named `member` is read, else the largest table-like one; the rest are named in
+    `others`. A file wrapped twice, a broken archive and one that needs a password are a LoadError; one that would
+    grow past the limits is LimitExceeded before the memory is used.
+    """
+    raw = _raw(source, limits)
+    wrapping = wrapping_of(raw[:8])
+    if wrapping is None:
+        return Unpacked(raw, None, None)
+    try:
+        if wrapping == "zip":
+            unpacked = _unzip(raw, limits, member)
+        else:
+            with OPENERS[wrapping](io.BytesIO(raw)) as stream:
+                unpacked = Unpacked(_drain(stream, len(raw), limits), None, wrapping)
+    except (RuntimeError, NotImplementedError) as error:
+        raise LoadError(
+            Issue("locked_archive", "", "The archive is encrypted or packed in an unknown way.", "Unpack it first.")
+        ) from error
+    except BROKEN as error:
+        raise LoadError(
+            Issue("broken_archive", "", f"The {wrapping} file is damaged or cut off.", "Download or pack it again.")
+        ) from error
+    if wrapping_of(unpacked.data[:8]) is not None:
+        raise LoadError(
+            Issue("nested_archive", "", "The file is packed more than once.", "Unpack it once, then load it.")
+        )
+    return unpacked
+
+
+def _raw(source: Path | bytes, limits: ReadLimits) -> bytes:
+    size = len(source) if isinstance(source, bytes) else source.stat().st_size
+    if size > limits.file_bytes:
+        raise LimitExceeded(_too_big(f"The file has {size:,} bytes; at most {limits.file_bytes:,} are read."))
+    return source if isinstance(source, bytes) else source.read_bytes()
+
+
+def _drain(stream: IO[bytes], packed: int, limits: ReadLimits) -> bytes:
+    blocks: list[bytes] = []
+    total = 0
+    while block := stream.read(BLOCK):
+        total += len(block)
+        if total > limits.unpacked_bytes or (total > 64 << 20 and total > packed * limits.unpacked_ratio):
+            raise LimitExceeded(_too_big(f"Unpacked, the file passes {total:,} bytes."))
+        blocks.append(block)
+    return b"".join(blocks)
+
+
+def _unzip(raw: bytes, limits: ReadLimits, member: str | None) -> Unpacked:
+    with zipfile.ZipFile(io.BytesIO(raw)) as archive:
+        files = [info for info in archive.infolist() if not info.is_dir() and "__MACOSX" not in info.filename]
+        if len(files) > limits.members:
+            raise LimitExceeded(_too_big(f"The zip holds {len(files):,} files."))
+        if not files:
+            raise LoadError(Issue("empty_archive", "", "The zip file holds no file.", "Pack the table into it."))
+        chosen = _choose(files, member)
+        with archive.open(chosen) as stream:
+            data = _drain(stream, max(chosen.compress_size, 1), limits)
+        others = tuple(info.filename for info in files if info is not chosen)
+        return Unpacked(data, chosen.filename, "zip", others)
+
+
+def _choose(files: list[zipfile.ZipInfo], member: str | None) -> zipfile.ZipInfo:
+    if member is not None:
+        found = next((info for info in files if info.filename == member), None)
+        if found is None:
+            names = tuple(info.filename for info in files[:20])
+            raise LoadError(Issue("no_such_member", "", f"The zip file holds no {member!r}.", "", names))
+        return found
+    tables = [info for info in files if Path(info.filename).suffix.lower() in TABLE_SUFFIXES]
+    return max(tables or files, key=lambda info: info.file_size)
+
+
+TABLE_SUFFIXES = frozenset({".csv", ".tsv", ".tab", ".txt", ".psv", ".json", ".ndjson", ".jsonl", ".parquet", ".arrow"})
+
+
+def _too_big(message: str) -> Issue:
+    return Issue("too_big", "", message, "Split the file or load it as Parquet.")

@@ -1,0 +1,260 @@
+"""Turn bytes into text: a BOM, then proof by UTF-8, then the evidence of the letters themselves."""
+
+from __future__ import annotations
+
+import codecs
+import re
+import unicodedata
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from qa.data.table import Assumption
+from qa.errors import Issue, LoadError
+
+
+@dataclass(frozen=True)
+class Decoded:
+    """Text, the encoding it was read with, and what had to be assumed."""
+
+    text: str
+    encoding: str
+    notes: tuple[Assumption, ...] = ()
+
+
+BOMS: tuple[tuple[bytes, str], ...] = (
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF32_LE, "utf-32-le"),
+    (codecs.BOM_UTF32_BE, "utf-32-be"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+)
+
+REVERSAL = "--encoding NAME"
+
+
+def decode(data: bytes, encoding: str | None = None) -> Decoded:
+    """The text of a file. A given `encoding` is obeyed; bytes it cannot read become U+FFFD and are counted.
+
+    Without one: BOM, UTF-16 by its NUL bytes, UTF-8 when it proves right, UTF-8 with single bytes of
+    Windows-1252 in it when nearly all of it proves right, else the legacy encoding whose letters look most
+    like words. Raises LoadError for an encoding name nobody knows.
+    """
+    if encoding is not None:
+        return _decode_as(data, encoding)
+    for bom, name in BOMS:
+        if data.startswith(bom):
+            return _decode_as(data, name)
+    if (wide := _wide_without_bom(data)) is not None:
+        return _decode_as(data, wide)
+    try:
+        return Decoded(data.decode("utf-8"), "utf-8")
+    except UnicodeDecodeError:
+        pass
+    mixed = _nearly_utf8(data)
+    return mixed if mixed is not None else _legacy(data)
+
+
+def _decode_as(data: bytes, encoding: str) -> Decoded:
+    try:
+        name = codecs.lookup(encoding).name
+        text = data.decode(name, errors="replace")
+    except (LookupError, UnicodeError, ValueError) as error:
+        raise LoadError(
+            Issue("no_such_encoding", "", f"No encoding is called {encoding!r}.", "Try utf-8 or cp1252.")
+        ) from error
+    if not isinstance(text, str):
+        raise LoadError(Issue("no_such_encoding", "", f"{encoding!r} is not a text encoding.", "Try utf-8 or cp1252."))
+    bad = text.count("\ufffd") - (data.count(b"\xef\xbf\xbd") if name == "utf-8" else 0)
+    notes = (_bad_bytes(bad, name, "read as \ufffd"),) if bad > 0 else ()
+    return Decoded(text.removeprefix("\ufeff"), name, notes)
+
+
+def _bad_bytes(count: int, encoding: str, how: str) -> Assumption:
+    what = "byte that is" if count == 1 else "bytes that are"
+    return Assumption(
+        code="bad_bytes", column=None, message=f"{count:,} {what} not {encoding} {how}.", damage=2, reversal=REVERSAL
+    )
+
+
+def _wide_without_bom(data: bytes) -> str | None:
+    head = data[: 1 << 16]
+    if len(head) < 4 or b"\0" not in head:
+        return None
+    pairs = len(head) // 2
+    even, odd = head[0::2].count(0), head[1::2].count(0)
+    if odd > pairs * 0.4 and even < pairs * 0.05:
+        return "utf-16-le"
+    if even > pairs * 0.4 and odd < pairs * 0.05:
+        return "utf-16-be"
+    return None
+
+
+BAD_BYTE = re.compile("[\udc80-\udcff]+")
+HIGH_BYTE = re.compile(rb"[\x80-\xff]")
+
+
+def _nearly_utf8(data: bytes) -> Decoded | None:
+    text = data.decode("utf-8", errors="surrogateescape")
+    bad = sum(len(run) for run in BAD_BYTE.findall(text))
+    good = (len(HIGH_BYTE.findall(data)) - bad) / 2
+    cut = bad <= 3 and len(data) > 64 and BAD_BYTE.fullmatch(text[-bad:]) is not None and data[-bad] >= 0xC2
+    if good < 4 * bad and not (cut and good >= 1):
+        return None
+    fixed = BAD_BYTE.sub(lambda run: run[0].encode("utf-8", "surrogateescape").decode("cp1252", "replace"), text)
+    return Decoded(fixed, "utf-8", (_bad_bytes(bad, "UTF-8", "read as Windows-1252"),))
+
+
+def _legacy(data: bytes) -> Decoded:
+    words = WORD.findall(data[:SAMPLE]) or WORD.findall(data)
+    sample = b" ".join(words[:20_000])
+    scored = sorted(((rate(sample), -rank, name) for rank, (name, rate) in enumerate(CANDIDATES)), reverse=True)
+    best = scored[0][2]
+    codec = best if _reads(data, best) else "cp1252"
+    text = data.decode(codec, errors="replace")
+    unread = text.count("\ufffd")
+    runner_up = next(name for _, _, name in scored if name != best)
+    message = f"The file is not UTF-8; its letters read best as {LABELS.get(codec, codec)} (next: {LABELS.get(runner_up, runner_up)})."
+    notes = [Assumption(code="encoding", column=None, message=message, damage=1, reversal=REVERSAL)]
+    if unread:
+        notes.append(_bad_bytes(unread, codec, "read as \ufffd"))
+    return Decoded(text, codec, tuple(notes))
+
+
+def _reads(data: bytes, encoding: str) -> bool:
+    text = data.decode(encoding, errors="replace")
+    return text.count("\ufffd") <= len(text) // 1000
+
+
+SAMPLE = 4 << 20
+WORD = re.compile(rb"[A-Za-z\x80-\xff]*[\x80-\xff][A-Za-z\x80-\xff]*")
+LABELS = {"cp1252": "Windows-1252", "cp1250": "Windows-1250", "cp1251": "Windows-1251", "cp1253": "Windows-1253",
+          "cp1254": "Windows-1254", "cp1257": "Windows-1257", "cp932": "Shift JIS", "cp949": "EUC-KR"}  # fmt: skip
+
+SIGNS = frozenset("€£¥°±§µ½¼¾²³©®™–—‘’“”„…«»•·×÷¿¡ºª№\u00a0")
+LATIN_COMMON = {
+    "cp1252": "éèêëàâäáãåçñöôóòõøüúùûíìîïßæœÉÈÀÂÄÁÃÅÇÑÖÔÓÕØÜÚÍÎÆ",
+    "cp1250": "ąćęłńóśźżáčďéěíňřšťúůýžöőüűăâîđłäßĄĆĘŁŃÓŚŹŻČŘŠŽÁÉÖÜŐŰ",
+    "cp1254": "çğıöşüâîûéÇĞİÖŞÜ",
+    "cp1257": "āčēģīķļņšūžąęėįųõäöüßĀČĒĢĪĶĻŅŠŪŽĄĘĖĮŲ",
+    "mac_roman": "éèêëàâäáãåçñöôóòõøüúùûíìîïßæœÉÈÀÂÄÁÅÇÑÖÔÓØÜ",
+    "cp850": "éèêëàâäáãåçñöôóòõøüúùûíìîïßæÉÈÀÂÄÁÅÇÑÖÔÓØÜ",
+}
+CYRILLIC_COMMON = frozenset("оеаинтсрвлкмдпуяыьгзбчйхжшющцэфіїєґ")
+GREEK_COMMON = frozenset("αοιετσνηυρπκμλςίάόήύέώ")
+
+
+def _rate_latin(codec: str, common: frozenset[str], shift: float) -> Callable[[bytes], float]:
+    """How word-like the accented letters are: +1 for a usual one in its place, -2 for what no word holds."""
+
+    def rate(sample: bytes) -> float:
+        total, count = 0.0, 0
+        for word in sample.decode(codec, errors="replace").split():
+            run = 0
+            for before, char in zip(" " + word, word, strict=False):
+                if char < "\x80":
+                    run = 0
+                    continue
+                run, count = run + 1, count + 1
+                total += _latin_char(char, before, common) - (0.6 if run > 2 and char.isalpha() else 0)
+        return total / max(count, 1) + shift
+
+    return rate
+
+
+def _latin_char(char: str, before: str, common: frozenset[str]) -> float:
+    if char in SIGNS:
+        return 0.6
+    if not char.isalpha():
+        return -2.0 if unicodedata.category(char) in ("Cc", "Cn", "Co", "So") else -0.5
+    if char.isupper() and before.islower():
+        return -1.5
+    return 1.0 if char in common else -0.3
+
+
+def _rate_script(codec: str, common: frozenset[str], block: tuple[str, str], shift: float) -> Callable[[bytes], float]:
+    """The same for an alphabet of its own: its frequent small letters count, mixing with Latin does not."""
+
+    def rate(sample: bytes) -> float:
+        total, count = 0.0, 0
+        for word in sample.decode(codec, errors="replace").split():
+            latin = any("a" <= char.lower() <= "z" for char in word)
+            for before, char in zip(" " + word, word, strict=False):
+                if char < "\x80":
+                    continue
+                count += 1
+                total += _script_char(char, before, common, block) - (0.8 if latin and char not in SIGNS else 0)
+        return total / max(count, 1) + shift
+
+    return rate
+
+
+def _script_char(char: str, before: str, common: frozenset[str], block: tuple[str, str]) -> float:
+    if char in SIGNS:
+        return 0.4
+    if not block[0] <= char <= block[1]:
+        return -2.0
+    if char.isupper() and before.islower():
+        return -1.5
+    return 1.1 if char.lower() in common else 0.3
+
+
+FREQUENT_HAN = frozenset(
+    "的一是不了人在有我他这中大来上国年名城市区公司时日月地为和个数量金额价格单位编号姓男女北京海广州东西南年份产品客户"
+)
+FREQUENT_HAN_OLD = frozenset(
+    "的一是不了人在有我他這中大來上國年名城市區公司時日月地為和個數量金額價格單位編號姓男女臺北灣產品客戶"
+)
+FREQUENT_HANGUL = frozenset("이다의는에을를가은로고하지서한도시인기사대구국어수정부일자리과동원명번호제품금액")
+
+
+def _rate_wide(codec: str, usual: Callable[[str], bool], frequent: frozenset[str]) -> Callable[[bytes], float]:
+    """For two-byte encodings: the share of usual characters, and nothing at all if a pair does not decode."""
+
+    def rate(sample: bytes) -> float:
+        text = sample.decode(codec, errors="replace")
+        chars = [char for char in text if char >= "\x80"]
+        if not chars or text.count("\ufffd") > len(chars) // 50:
+            return -9.0
+        good = sum(1.0 if usual(char) else -1.0 for char in chars) / len(chars)
+        known = sum(char in frequent for char in chars) / len(chars)
+        mixed = sum(
+            (a >= "\x80") != (b >= "\x80") and ((a.isascii() and a.isalpha()) or (b.isascii() and b.isalpha()))
+            for a, b in zip(text, text[1:], strict=False)
+        )
+        return good + 2 * known - 0.25 - mixed / len(chars)
+
+    return rate
+
+
+def _first_plane(codec: str, low: int, high: int) -> Callable[[str], bool]:
+    def usual(char: str) -> bool:
+        raw = char.encode(codec, errors="replace")
+        return (len(raw) == 2 and low <= raw[0] <= high) or char in "，。、；：？！（）「」『』《》～・ー　％／－＋"
+
+    return usual
+
+
+def _japanese(char: str) -> bool:
+    raw = char.encode("cp932", errors="replace")
+    return "\u3040" <= char <= "\u30ff" or (len(raw) == 2 and 0x88 <= raw[0] <= 0x97) or char in "、。・「」（）％／　"
+
+
+KANA = frozenset(chr(code) for code in range(0x3041, 0x30FF))
+
+CANDIDATES: tuple[tuple[str, Callable[[bytes], float]], ...] = (
+    ("cp1252", _rate_latin("cp1252", frozenset(LATIN_COMMON["cp1252"]), 0.05)),
+    ("cp1250", _rate_latin("cp1250", frozenset(LATIN_COMMON["cp1250"]), 0.0)),
+    ("cp1254", _rate_latin("cp1254", frozenset(LATIN_COMMON["cp1254"]), 0.0)),
+    ("cp1257", _rate_latin("cp1257", frozenset(LATIN_COMMON["cp1257"]), 0.0)),
+    ("cp1251", _rate_script("cp1251", CYRILLIC_COMMON, ("Ё", "ґ"), 0.05)),
+    ("koi8_r", _rate_script("koi8_r", CYRILLIC_COMMON, ("Ё", "ё"), 0.0)),
+    ("cp866", _rate_script("cp866", CYRILLIC_COMMON, ("Ё", "ё"), -0.1)),
+    ("cp1253", _rate_script("cp1253", GREEK_COMMON, ("Ά", "ώ"), 0.0)),
+    ("mac_roman", _rate_latin("mac_roman", frozenset(LATIN_COMMON["mac_roman"]), -0.1)),
+    ("cp850", _rate_latin("cp850", frozenset(LATIN_COMMON["cp850"]), -0.1)),
+    ("gb18030", _rate_wide("gb18030", _first_plane("gbk", 0xB0, 0xD7), FREQUENT_HAN)),
+    ("big5", _rate_wide("big5", _first_plane("big5", 0xA4, 0xC6), FREQUENT_HAN_OLD)),
+    ("cp949", _rate_wide("cp949", lambda char: "가" <= char <= "힣", FREQUENT_HANGUL)),
+    ("cp932", _rate_wide("cp932", _japanese, KANA)),
+    ("euc_jp", _rate_wide("euc_jp", _japanese, KANA)),
+)  # fmt: skip
