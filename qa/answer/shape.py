@@ -17,13 +17,15 @@ Plan = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Measure:
-    """A column that says how much. `phrase` names it in words; `additive` says that its values may be summed."""
+    """A column that says how much. `phrase` names it in words; `additive` says that its values may be summed;
+    `of` is the column a simple aggregate is taken of."""
 
     name: str
     phrase: str
     additive: bool = False
     counts: bool = False
     aggregated: bool = False
+    of: str | None = None
 
 
 @dataclass(frozen=True)
@@ -123,7 +125,8 @@ def phrase(formula: str, name: str) -> Measure:
     if alone and op == "count" and (not inside or inside == "*"):
         return replace(measure, phrase=_count_words(name))
     if op in AGGREGATES and _COLUMN.match(inside):
-        return replace(measure, phrase=AGGREGATES[op].format(words(bare(inside.rpartition(".")[2] or inside))))
+        of = bare(inside.rpartition(".")[2] or inside)
+        return replace(measure, phrase=AGGREGATES[op].format(words(of)), of=None if counts else of)
     return measure
 
 

@@ -1,0 +1,486 @@
+"""Which chart fits a result: by what its columns are, how many rows it has, and what was asked for."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import polars as pl
+
+from qa.answer.answer import AnswerColumn
+from qa.answer.chart.order import ranks_of
+from qa.answer.chart.spec import ChartSpec, Kind
+from qa.answer.chart.tiles import are_states
+from qa.answer.formats import words
+from qa.answer.shape import Measure, Shape, read
+from qa.types import Kind as ValueKind
+from qa.types import Role
+
+CATEGORIES = 20
+"""Categories that are drawn one by one; more are folded into Other or said to be left out."""
+
+SLICES = 6
+SERIES = 8
+
+_ISO = re.compile(r"^\d{4}-(0[1-9]|1[0-2])(-(0[1-9]|[12]\d|3[01]))?$")
+
+
+@dataclass(frozen=True)
+class Field:
+    """A column as a chart sees it."""
+
+    column: AnswerColumn
+    values: pl.Series
+    grouped: bool
+
+    @property
+    def name(self) -> str:
+        return self.column.name
+
+    @cached_property
+    def distinct(self) -> int:
+        return self.values.n_unique()
+
+    @cached_property
+    def unique(self) -> bool:
+        return self.distinct == self.values.len()
+
+    @cached_property
+    def is_time(self) -> bool:
+        """A date, a moment, a year, or text that spells months or days the ISO way."""
+        if self.column.kind.temporal or self.column.role is Role.YEAR:
+            return True
+        if self.column.kind is ValueKind.INTEGER:
+            return bool(re.search(r"(^|[_ ])years?$", self.name, re.IGNORECASE)) and _are_years(self.values)
+        return self.is_iso
+
+    @cached_property
+    def is_iso(self) -> bool:
+        if self.column.kind is not ValueKind.TEXT:
+            return False
+        texts = self.values.drop_nulls()
+        return texts.len() > 0 and bool(texts.cast(pl.String).str.contains(_ISO.pattern).all())
+
+    @cached_property
+    def is_scale(self) -> bool:
+        """Numbers that group rows and lie on a line (an age, an hour), too many for a bar each."""
+        return (
+            self.column.kind.numeric
+            and not self.is_time
+            and self.distinct > CATEGORIES
+            and self.column.role is not Role.ID
+        )
+
+    @cached_property
+    def is_ordered(self) -> bool:
+        return self.is_time or self.column.kind.numeric or ranks_of(self.values) is not None
+
+
+def _are_years(values: pl.Series) -> bool:
+    known = values.drop_nulls()
+    return known.len() > 0 and bool(known.is_between(1000, 2999).all())
+
+
+@dataclass(frozen=True)
+class Sight:
+    """A result as the chooser sees it."""
+
+    shape: Shape
+    columns: Mapping[str, AnswerColumn]
+    table: pl.DataFrame
+    total_rows: int
+    pivoted: bool = False
+
+    @cached_property
+    def measures(self) -> tuple[Measure, ...]:
+        known = (
+            measure for measure in self.shape.measures if self.table[measure.name].null_count() < self.table.height
+        )
+        first = self.shape.rank[0].name if self.shape.rank else None
+        return tuple(sorted(known, key=lambda measure: measure.name != first))
+
+    @cached_property
+    def dims(self) -> tuple[Field, ...]:
+        fields = tuple(Field(self.columns[key], self.table[key], self.shape.grouped) for key in self.shape.keys)
+        several = tuple(field for field in fields if field.distinct > 1)
+        return several or fields[:1]
+
+    def alike(self, first: Measure) -> tuple[Measure, ...]:
+        """The measures on the scale of the first one, itself included."""
+        return tuple(measure for measure in self.measures if self._same_scale(first, measure))
+
+    def _same_scale(self, one: Measure, other: Measure) -> bool:
+        a, b = self.columns[one.name], self.columns[other.name]
+        if (a.role, a.unit) != (b.role, b.unit):
+            return False
+        named = a.role is not None and a.role is not Role.COUNT
+        counted = one.counts and other.counts
+        return one.name == other.name or named or counted or self.pivoted or (one.of is not None and one.of == other.of)
+
+    def spec(self, kind: Kind, x: str | None, y: Sequence[str], color: str | None = None, **more: Any) -> ChartSpec:
+        rank = self.shape.rank
+        ranked = bool(rank and rank[0].name in y) or bool(self.shape.order and not rank and x in dict(self.shape.order))
+        measures = [measure for measure in self.measures if measure.name in y]
+        additive = bool(measures) and all(measure.additive for measure in measures)
+        made = ChartSpec(kind, x, tuple(y), color, ranked, additive, self.shape.grain(x), **more)
+        return self.titled(made)
+
+    def titled(self, spec: ChartSpec) -> ChartSpec:
+        shown = spec.color if spec.kind == "heatmap" else None
+        named = [self.phrase(shown)] if shown else [self.phrase(name) for name in spec.y]
+        measure = named[0] if len(named) == 1 else self._common(spec.y)
+        by = [words(name) for name in (spec.x, *(spec.y if spec.kind == "heatmap" else (spec.color,))) if name]
+        title = f"{measure} by {' and '.join(by)}" if by else measure
+        if spec.kind == "scatter":
+            title = f"{measure} against {self.phrase(spec.x)}"
+        if spec.kind == "histogram":
+            title = f"Distribution of {measure}"
+        y_title = words(spec.y[0]) if spec.kind == "heatmap" else self._with_unit(measure, spec.y[0])
+        x_title = self._with_unit(self.phrase(spec.x), spec.x) if spec.x else ""
+        return replace(spec, title=capital(title), x_title=capital(x_title), y_title=capital(y_title))
+
+    def phrase(self, name: str | None) -> str:
+        measure = self.shape.measure(name or "")
+        return measure.phrase if measure else words(name or "")
+
+    def _common(self, names: Sequence[str]) -> str:
+        return ", ".join(self.phrase(name) for name in names) if len(names) <= 3 else "values"
+
+    def _with_unit(self, text: str, name: str) -> str:
+        column = self.columns[name]
+        if column.role is Role.PERCENT or not column.unit or column.unit in ("fraction", "percent"):
+            return text
+        return f"{text} ({column.unit})"
+
+
+def capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+# --- every chart that fits, best first ---------------------------------------------------------------------------------
+
+
+def candidates(sight: Sight) -> list[ChartSpec]:
+    """Every chart that fits, the best first, one of each kind."""
+    if sight.table.height == 0 or not sight.measures:
+        return []
+    found: dict[str, ChartSpec] = {}
+    for spec in _fitting(sight):
+        found.setdefault(spec.kind, spec)
+    return list(found.values())
+
+
+def _fitting(sight: Sight) -> Iterator[ChartSpec]:
+    if sight.shape.special:
+        return _special(sight)
+    if sight.table.height == 1 and sight.total_rows == 1:
+        return _one_row(sight)
+    match len(sight.dims):
+        case 0:
+            return _no_dimension(sight)
+        case 1:
+            return _one_dimension(sight, sight.dims[0])
+        case 2:
+            return _two_dimensions(sight)
+        case _:
+            return _many_dimensions(sight)
+
+
+def _special(sight: Sight) -> Iterator[ChartSpec]:
+    if sight.shape.special == "correlate" and {"column_a", "column_b", "r"} <= set(sight.table.columns):
+        if sight.table.height >= 3:
+            yield sight.spec("heatmap", "column_a", ["column_b"], "r")
+        elif sight.table.height == 1:
+            yield sight.spec("value", None, ["r"])
+
+
+_EARLIER = re.compile(r"(^|[_ ])(previous|prior|before|last|earlier|baseline|old)([_ ]|$)", re.IGNORECASE)
+
+
+def _one_row(sight: Sight) -> Iterator[ChartSpec]:
+    first = sight.measures[0]
+    alike = sight.alike(first)
+    earlier = [measure for measure in alike[1:] if _EARLIER.search(measure.name)]
+    label = sight.dims[0].name if sight.dims else None
+    if len(sight.measures) == 1 or earlier:
+        yield sight.spec("value", None, [first.name], compare=earlier[0].name if earlier else None, label=label)
+    if 2 <= len(alike) <= CATEGORIES and not label:
+        yield sight.spec("bar", None, [measure.name for measure in alike])
+
+
+def _no_dimension(sight: Sight) -> Iterator[ChartSpec]:
+    first = sight.measures[0].name
+    if len(sight.measures) >= 2 and sight.table.height >= 3:
+        yield sight.spec("scatter", first, [sight.measures[1].name])
+    if sight.table.height >= 8:
+        yield sight.spec("histogram", None, [first])
+        yield sight.spec("box", None, [first])
+
+
+def _one_dimension(sight: Sight, dim: Field) -> Iterator[ChartSpec]:
+    if not dim.unique:
+        return _repeated(sight, dim)
+    if dim.is_time or dim.is_scale:
+        return _along(sight, dim)
+    return _by_category(sight, dim)
+
+
+def _repeated(sight: Sight, dim: Field) -> Iterator[ChartSpec]:
+    """Raw rows that share their category or date."""
+    first = sight.measures[0].name
+    if len(sight.measures) >= 2 and not dim.is_time:
+        color = dim.name if dim.distinct <= SERIES else None
+        yield sight.spec("scatter", first, [sight.measures[1].name], color, label=dim.name)
+    if dim.is_time:
+        yield sight.spec("scatter", dim.name, [first])
+    if sight.table.height >= 3 * dim.distinct and dim.distinct <= CATEGORIES:
+        yield sight.spec("box", dim.name, [first])
+    if not dim.is_time:
+        yield sight.spec("bar", dim.name, [first])
+    if sight.table.height >= 8:
+        yield sight.spec("histogram", None, [first])
+
+
+def _along(sight: Sight, dim: Field) -> Iterator[ChartSpec]:
+    """One value per point of time, or of a scale."""
+    first = sight.measures[0]
+    alike = sight.alike(first)[:SERIES]
+    names = [measure.name for measure in alike]
+    line = sight.spec("line", dim.name, names)
+    bar = sight.spec("bar", dim.name, [first.name])
+    few = sight.table.height < 3 or bool(sight.shape.rank and sight.shape.limit)
+    yield from (bar, line) if few else (line, bar)
+    if all(measure.additive for measure in alike) and not few:
+        yield sight.spec("area", dim.name, names)
+    if len(names) > 1 and sight.table.height <= 12:
+        yield sight.spec("grouped_bar", dim.name, names)
+    yield sight.spec("scatter", dim.name, [first.name])
+    if sight.table.height >= 20:
+        yield sight.spec("histogram", None, [first.name])
+
+
+def _by_category(sight: Sight, dim: Field) -> Iterator[ChartSpec]:
+    first = sight.measures[0]
+    alike = sight.alike(first)[:SERIES]
+    names = [measure.name for measure in alike]
+    bar = sight.spec("bar", dim.name, [first.name])
+    several = [sight.spec("grouped_bar", dim.name, names)] if len(names) > 1 else []
+    listed = not sight.shape.grouped and len(sight.measures) >= 2 and sight.table.height > CATEGORIES
+    scatter = [sight.spec("scatter", m.name, [sight.measures[0].name], label=dim.name) for m in sight.measures[1:2]]
+    if listed and not sight.shape.rank:
+        yield from scatter
+    if sight.table.height >= 2:
+        yield from several
+        yield bar
+    if len(names) > 1 and all(measure.additive for measure in alike):
+        yield sight.spec("stacked_bar", dim.name, names)
+    if _is_whole(sight, dim, first):
+        yield sight.spec("pie", dim.name, [first.name])
+    if dim.is_ordered and sight.table.height >= 3:
+        yield sight.spec("line", dim.name, names)
+    if are_states(dim.values) and sight.table.height >= 5:
+        yield sight.spec("map", dim.name, [first.name])
+    if len(names) > 2:
+        yield sight.spec("heatmap", dim.name, names)
+    if sight.table.height >= 3:
+        yield from scatter
+    if sight.table.height >= 20:
+        yield sight.spec("histogram", None, [first.name])
+
+
+def _is_whole(sight: Sight, dim: Field, measure: Measure) -> bool:
+    """Parts of one whole: few, none negative or missing, sums or shares, and all of them there."""
+    values = sight.table[measure.name]
+    column = sight.columns[measure.name]
+    share = column.role is Role.PERCENT and column.unit in ("fraction", "percent")
+    whole = 1.0 if column.unit == "fraction" else 100.0
+    if values.null_count() or sight.table.height < sight.total_rows or not 2 <= sight.table.height <= 2 * SLICES:
+        return False
+    low, total = float(values.cast(pl.Float64).min() or 0), float(values.cast(pl.Float64).sum())  # type: ignore[arg-type]
+    if low < 0 or total <= 0 or sight.shape.limit:
+        return False
+    return measure.additive or (share and abs(total - whole) < 0.02 * whole)
+
+
+def _two_dimensions(sight: Sight) -> Iterator[ChartSpec]:
+    first, second = sight.dims
+    measure = sight.measures[0]
+    if not _one_row_each(sight, (first.name, second.name)):
+        return _many_dimensions(sight)
+    if first.is_time or first.is_scale or second.is_time or second.is_scale:
+        along, split = (first, second) if first.is_time or first.is_scale else (second, first)
+        return _lines(sight, along, split, measure)
+    return _crossed(sight, first, second, measure)
+
+
+def _one_row_each(sight: Sight, keys: Sequence[str]) -> bool:
+    return pl.DataFrame([sight.table[key] for key in keys]).n_unique() == sight.table.height
+
+
+def _lines(sight: Sight, along: Field, split: Field, measure: Measure) -> Iterator[ChartSpec]:
+    y = [measure.name]
+    if along.distinct >= 3:
+        yield sight.spec("line", along.name, y, split.name)
+    if along.distinct <= CATEGORIES and split.distinct <= SERIES:
+        stacked = [sight.spec("stacked_bar", along.name, y, split.name)] if measure.additive else []
+        yield from stacked
+        yield sight.spec("grouped_bar", along.name, y, split.name)
+    if measure.additive and along.distinct >= 3:
+        yield sight.spec("area", along.name, y, split.name)
+    yield sight.spec("heatmap", along.name, [split.name], measure.name)
+    if along.distinct < 3:
+        yield sight.spec("line", along.name, y, split.name)
+
+
+def _crossed(sight: Sight, first: Field, second: Field, measure: Measure) -> Iterator[ChartSpec]:
+    wide, narrow = (first, second) if first.distinct >= second.distinct else (second, first)
+    y = [measure.name]
+    heatmap = sight.spec("heatmap", wide.name, [narrow.name], measure.name)
+    if narrow.distinct > SERIES:
+        yield heatmap
+    bars: list[Kind] = ["stacked_bar", "grouped_bar"] if measure.additive else ["grouped_bar"]
+    for kind in bars:
+        yield sight.spec(kind, wide.name, y, narrow.name)
+    yield heatmap
+
+
+def _many_dimensions(sight: Sight) -> Iterator[ChartSpec]:
+    """Rows with several categories: only what needs no category, or one to colour by."""
+    names = [measure.name for measure in sight.measures]
+    few = [dim for dim in sight.dims if dim.distinct <= SERIES and not dim.is_time]
+    named = max(sight.dims, key=lambda dim: dim.distinct)
+    if sight.shape.rank and named.unique and sight.table.height <= CATEGORIES:
+        yield sight.spec("bar", named.name, names[:1])
+    if len(names) >= 2 and sight.table.height >= 3:
+        yield sight.spec("scatter", names[0], [names[1]], few[0].name if few else None, label=named.name)
+    if named.unique and not sight.shape.grouped:
+        yield sight.spec("bar", named.name, names[:1])
+    times = [dim for dim in sight.dims if dim.is_time]
+    if times:
+        yield sight.spec("scatter", times[0].name, names[:1], few[0].name if few else None)
+    if few and sight.table.height >= 3 * few[0].distinct and not sight.shape.grouped:
+        yield sight.spec("box", few[0].name, names[:1])
+    if sight.table.height >= 8 and not sight.shape.grouped:
+        yield sight.spec("histogram", None, names[:1])
+
+
+# --- what was asked for ------------------------------------------------------------------------------------------------
+
+_WORDS: tuple[tuple[str, tuple[Kind, ...]], ...] = (
+    (r"\bpie\b|\bdonut\b|\bdoughnut\b", ("pie", "bar")),
+    (r"\bheat ?maps?\b", ("heatmap",)),
+    (r"\bbox ?plots?\b|\bbox chart\b|\bwhisker", ("box",)),
+    (r"\bscatter|\bdot plot", ("scatter",)),
+    (r"\bstack(ed|ing)?\b", ("stacked_bar", "area")),
+    (r"\bgroup(ed|ing)? bar|\bside[- ]by[- ]side", ("grouped_bar", "bar")),
+    (r"\barea (chart|plot|graph)", ("area", "line")),
+    (r"\bline\b|\blines\b(?=.*(chart|plot|graph))|\bline (chart|plot|graph)", ("line",)),
+    (r"\bbars?\b|\bcolumn chart", ("bar", "grouped_bar", "stacked_bar")),
+    (r"\bhistogram", ("histogram", "bar")),
+    (r"\bmap\b|\bchoropleth", ("map",)),
+    (r"\btrends?\b|\bover time\b|\bover the years\b|\bevolution\b|\btime series\b", ("line",)),
+    (r"\bproportions?\b|\bshares? of\b|\bpercentages? of\b|\bbreakdown\b|\bcomposition\b|\bmake-?up of\b", ("pie",)),
+    (r"\bcorrelat|\brelationship\b|\bversus\b|\bvs\.?\b|\bagainst\b", ("scatter",)),
+    (r"\bdistribution\b|\bspread\b", ("histogram", "box")),
+)
+
+ALIASES: Mapping[str, Kind] = {
+    "column": "bar",
+    "columns": "bar",
+    "barh": "bar",
+    "horizontal_bar": "bar",
+    "grouped bar": "grouped_bar",
+    "stacked bar": "stacked_bar",
+    "stacked": "stacked_bar",
+    "donut": "pie",
+    "hist": "histogram",
+    "boxplot": "box",
+    "number": "value",
+    "indicator": "value",
+    "choropleth": "map",
+    "lines": "line",
+    "points": "scatter",
+}
+
+
+def sight_of(columns: Sequence[AnswerColumn], table: pl.DataFrame, plan: Mapping[str, Any], total_rows: int) -> Sight:
+    steps = [step.get("op") for step in plan.get("steps") or ()]
+    return Sight(
+        read(plan, columns), {column.name: column for column in columns}, table, total_rows, "pivot" in steps[-2:]
+    )
+
+
+def choose(
+    columns: Sequence[AnswerColumn],
+    table: pl.DataFrame,
+    plan: Mapping[str, Any],
+    total_rows: int,
+    *,
+    question: str = "",
+    kind: str | None = None,
+) -> ChartSpec | None:
+    """The chart of a result, or None where a table or a sentence says it better.
+
+    `kind` is a person's choice among `alternatives` and wins where it fits; then the plan's hint where it fits; then
+    a chart that the question names; then what the columns' kinds, roles and counts make clearest.
+    """
+    sight = sight_of(columns, table, plan, total_rows)
+    fitting = candidates(sight)
+    hint = plan.get("chart") if isinstance(plan.get("chart"), Mapping) else {}
+    wanted = kind or str((hint or {}).get("kind") or "")
+    if wanted and not (kind is None and wanted in ("none", "table")):
+        hinted = _hinted(sight, fitting, ALIASES.get(wanted.lower(), wanted.lower()), hint or {})
+        if hinted:
+            return hinted
+    if wanted in ("none", "table"):
+        return None
+    for spec in _asked(fitting, question):
+        return spec
+    return fitting[0] if fitting else None
+
+
+def _asked(fitting: Sequence[ChartSpec], question: str) -> Iterator[ChartSpec]:
+    by_kind: dict[str, ChartSpec] = {spec.kind: spec for spec in fitting}
+    for pattern, kinds in _WORDS:
+        if re.search(pattern, question, re.IGNORECASE):
+            yield from (by_kind[kind] for kind in kinds if kind in by_kind)
+
+
+def _hinted(sight: Sight, fitting: Sequence[ChartSpec], kind: str, hint: Mapping[str, Any]) -> ChartSpec | None:
+    """The wanted kind, on the hint's columns if they are there and make sense, else on the columns we would take."""
+    own = next((spec for spec in fitting if spec.kind == kind), None)
+    if own is None and kind in ("grouped_bar", "stacked_bar"):
+        own = next((spec for spec in fitting if spec.kind == "bar"), None)
+    if own is None and kind == "bar":
+        own = next((spec for spec in fitting if spec.kind in ("stacked_bar", "grouped_bar")), None)
+    if own is None:
+        return None
+    named = {name.casefold(): name for name in sight.table.columns}
+    x = named.get(str(hint.get("x") or "").casefold())
+    y = [named[name.casefold()] for name in hint.get("y") or () if isinstance(name, str) and name.casefold() in named]
+    color = named.get(str(hint.get("color") or "").casefold())
+    measures = {measure.name for measure in sight.measures}
+    dims = {dim.name for dim in sight.dims}
+    match own.kind:
+        case "scatter" if x in measures and y and y[0] in measures and x != y[0]:
+            return sight.titled(replace(own, x=x, y=(y[0],), color=color if color in dims else own.color))
+        case "histogram" | "box" if y and y[0] in measures:
+            return sight.titled(replace(own, y=(y[0],)))
+        case "heatmap" if x in dims and y and y[0] in dims and x != y[0] and color in measures:
+            return sight.titled(replace(own, x=x, y=(y[0],), color=color))
+        case "bar" | "line" | "area" | "pie" | "map" if len(dims) == 1 and len(y) == 1 and y[0] in measures:
+            return replace(sight.spec(own.kind, own.x, [y[0]]), label=own.label)
+        case "grouped_bar" | "stacked_bar" if len(dims) == 2 and {x, color} == dims and y and y[0] in measures:
+            return sight.spec(own.kind, x, [y[0]], color)
+        case _:
+            return own
+
+
+def alternatives(
+    columns: Sequence[AnswerColumn], table: pl.DataFrame, plan: Mapping[str, Any], total_rows: int
+) -> list[Kind]:
+    """The kinds that fit the result, the clearest first: what a person may switch between."""
+    return [spec.kind for spec in candidates(sight_of(columns, table, plan, total_rows))]

@@ -1,0 +1,113 @@
+"""A chart specification and its table as a Plotly figure, built from arrays with every axis typed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import plotly.graph_objects as go
+import polars as pl
+
+from qa.answer.answer import AnswerColumn
+from qa.answer.chart.bars import bars, crossed_bars
+from qa.answer.chart.canvas import Canvas, Drawn
+from qa.answer.chart.labels import literal
+from qa.answer.chart.lines import lines
+from qa.answer.chart.points import boxes, histogram, scatter
+from qa.answer.chart.shares import heatmap, pie, state_tiles, value
+from qa.answer.chart.spec import ChartSpec
+from qa.answer.chart.theme import ThemeName, repaint
+
+_DRAW: Mapping[str, Callable[[Canvas], Drawn]] = {
+    "bar": bars,
+    "grouped_bar": crossed_bars,
+    "stacked_bar": crossed_bars,
+    "line": lines,
+    "area": lines,
+    "scatter": scatter,
+    "histogram": histogram,
+    "box": boxes,
+    "heatmap": heatmap,
+    "pie": pie,
+    "value": value,
+    "map": state_tiles,
+}
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """A figure with what it leaves out in words (or None)."""
+
+    figure: go.Figure
+    note: str | None = None
+
+
+def compose(
+    spec: ChartSpec,
+    columns: Sequence[AnswerColumn],
+    table: pl.DataFrame,
+    *,
+    total_rows: int | None = None,
+    theme: ThemeName = "light",
+) -> Drawing:
+    """The figure and its note. `table` is the result as shown; `total_rows` counts all its rows."""
+    canvas = Canvas(spec, {column.name: column for column in columns}, table, total_rows or table.height)
+    drawn = _DRAW[spec.kind](canvas)
+    figure = go.Figure(data=list(drawn.traces), layout={"template": go.layout.Template()})
+    figure.update_layout(_frame(spec), separators=".,")
+    figure.update_layout(drawn.layout)
+    figure.layout.meta = {"kind": spec.kind, "flipped": drawn.flipped}
+    note = " ".join(drawn.notes) or None
+    return Drawing(repaint(figure, theme), note)
+
+
+def draw(
+    spec: ChartSpec,
+    columns: Sequence[AnswerColumn],
+    table: pl.DataFrame,
+    theme: ThemeName = "light",
+    *,
+    total_rows: int | None = None,
+) -> go.Figure:
+    """The figure of a chart; its data equals the table's. What a cap leaves out is in `compose(...).note`."""
+    return compose(spec, columns, table, total_rows=total_rows, theme=theme).figure
+
+
+def _frame(spec: ChartSpec) -> dict[str, Any]:
+    """What every chart shares."""
+    axis = {
+        "automargin": True,
+        "zeroline": False,
+        "ticks": "outside",
+        "ticklen": 4,
+        "exponentformat": "B",
+        "separatethousands": True,
+    }
+    return {
+        "title": {
+            "text": literal(spec.title),
+            "x": 0,
+            "xref": "container",
+            "xanchor": "left",
+            "pad": {"l": 12},
+            "y": 0.97,
+            "yanchor": "top",
+        },
+        "xaxis": axis
+        | {"title": {"text": literal(spec.x_title, 60), "standoff": 10}, "showline": True, "showgrid": False},
+        "yaxis": axis | {"title": {"text": literal(spec.y_title, 60), "standoff": 10}, "ticks": ""},
+        "margin": {"l": 12, "r": 20, "t": 56, "b": 12},
+        "height": 400,
+        "hovermode": "closest",
+        "bargap": 0.25,
+        "bargroupgap": 0.06,
+        "legend": {
+            "orientation": "v",
+            "x": 1.02,
+            "y": 1,
+            "xanchor": "left",
+            "yanchor": "top",
+            "itemsizing": "constant",
+        },
+    }
