@@ -26,7 +26,9 @@ from qa.settings import Settings, settings
 if TYPE_CHECKING:
     from qa.data.table import Table
 
-Progress = Callable[[str], None]
+Tick = Callable[[], None]
+"""Called every moment while a worker is awaited; raising (say, Stopped) kills the worker and ends the job."""
+
 HOME = Path(__file__).resolve().parents[2]
 
 
@@ -53,15 +55,15 @@ class Worker:
     def alive(self) -> bool:
         return self.process.poll() is None
 
-    def ask(self, job: Job, seconds: float, stop: threading.Event | None) -> Done:
+    def ask(self, job: Job, seconds: float, tick: Tick | None) -> Done:
         """The job's outcome. Kills the process and raises on a limit, on Stop, and when it dies."""
         try:
             if not self.ready:
-                self._receive(60, stop)
+                self._receive(60, tick)
                 self.ready = True
             assert self.process.stdin is not None
             send(self.process.stdin, job)  # type: ignore[arg-type]
-            done: Done = self._receive(seconds, stop)
+            done: Done = self._receive(seconds, tick)
             return done
         except (BrokenPipeError, EOFError):
             code = self.process.wait()
@@ -70,17 +72,17 @@ class Worker:
             self.kill()
             raise
 
-    def _receive(self, seconds: float, stop: threading.Event | None) -> Any:
+    def _receive(self, seconds: float, tick: Tick | None) -> Any:
         assert self.process.stdout is not None
         handle, deadline = self.process.stdout.fileno(), time.monotonic() + seconds
-        size = LENGTH.unpack(self._read(handle, LENGTH.size, deadline, seconds, stop))[0]
-        return pickle.loads(self._read(handle, size, deadline, seconds, stop))
+        size = LENGTH.unpack(self._read(handle, LENGTH.size, deadline, seconds, tick))[0]
+        return pickle.loads(self._read(handle, size, deadline, seconds, tick))
 
-    def _read(self, handle: int, size: int, deadline: float, seconds: float, stop: threading.Event | None) -> bytes:
+    def _read(self, handle: int, size: int, deadline: float, seconds: float, tick: Tick | None) -> bytes:
         data = bytearray()
         while len(data) < size:
-            if stop is not None and stop.is_set():
-                raise Stopped
+            if tick is not None:
+                tick()
             if time.monotonic() > deadline:
                 raise LimitExceeded(Issue("too_slow", "", f"The plan ran longer than {seconds:g} seconds and was stopped.", "Filter first, group by fewer columns, or raise QA_QUERY_SECONDS."))
             if not select.select([handle], [], [], 0.05)[0]:
@@ -122,37 +124,37 @@ class Pool:
             if not self._idle and not self._closed:
                 self._idle.append(Worker(self.settings.query_memory_mb))
 
-    def check(self, reply: PlanReply, tables: Mapping[str, Table], *, clock: Clock | None = None, metrics: Mapping[str, str] | None = None, stop: threading.Event | None = None) -> None:
+    def check(self, reply: PlanReply, tables: Mapping[str, Table], *, clock: Clock | None = None, metrics: Mapping[str, str] | None = None, tick: Tick | None = None) -> None:
         """Checks a plan on the data; raises PlanError with every issue."""
-        self._do("check", reply, tables, clock, 0, metrics, stop)
+        self._do("check", reply, tables, clock, 0, metrics, tick)
 
     def run(
         self, reply: PlanReply, tables: Mapping[str, Table], *, clock: Clock | None = None, rows: int | None = None, metrics: Mapping[str, str] | None = None,
-        stop: threading.Event | None = None,
+        tick: Tick | None = None,
     ) -> list[PartResult]:  # fmt: skip
         """The result of each part. Raises PlanError, LimitExceeded, Stopped."""
-        value: list[PartResult] = self._do("run", reply, tables, clock, rows if rows is not None else self.settings.result_rows, metrics, stop)
+        value: list[PartResult] = self._do("run", reply, tables, clock, rows if rows is not None else self.settings.result_rows, metrics, tick)
         return value
 
     def crosscheck(
         self, reply: PlanReply, tables: Mapping[str, Table], results: Sequence[PartResult], *, clock: Clock | None = None, metrics: Mapping[str, str] | None = None,
-        stop: threading.Event | None = None,
+        tick: Tick | None = None,
     ) -> list[Check]:  # fmt: skip
         """The second engine's verdict on each part."""
         frames = tuple(result.frame for result in results)
         rows = max((frame.height for frame in frames), default=0)
-        value: list[Check] = self._do("crosscheck", reply, tables, clock, max(rows, 1), metrics, stop, frames)
+        value: list[Check] = self._do("crosscheck", reply, tables, clock, max(rows, 1), metrics, tick, frames)
         return value
 
     def _do(
         self, kind: Any, reply: PlanReply, tables: Mapping[str, Table], clock: Clock | None, rows: int, metrics: Mapping[str, str] | None,
-        stop: threading.Event | None, frames: tuple[Any, ...] = (),
+        tick: Tick | None, frames: tuple[Any, ...] = (),
     ) -> Any:  # fmt: skip
         moment = clock or today_clock(self.settings.zone, self.settings.week_start)
         job = Job(kind, as_json(reply), dict(tables), moment, rows, dict(metrics or {}), frames)
-        worker = self._take(stop)
+        worker = self._take(tick)
         try:
-            done = worker.ask(job, self.settings.query_seconds, stop)
+            done = worker.ask(job, self.settings.query_seconds, tick)
         except BaseException:
             self._give_back(None)
             raise
@@ -163,13 +165,13 @@ class Pool:
             raise EngineFault(done.crash)
         return done.value
 
-    def _take(self, stop: threading.Event | None) -> Worker:
+    def _take(self, tick: Tick | None) -> Worker:
         with self._lock:
             self.waiting += 1
         try:
             while not self._turn.acquire(timeout=0.1):
-                if stop is not None and stop.is_set():
-                    raise Stopped
+                if tick is not None:
+                    tick()
         finally:
             with self._lock:
                 self.waiting -= 1

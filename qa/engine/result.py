@@ -47,4 +47,5 @@ class PartResult:
     warnings: tuple[str, ...] = ()
     checks: tuple[Check, ...] = ()
     sql: str = ""
+    polars: str = ""
     ms: float = 0.0

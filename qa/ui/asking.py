@@ -10,10 +10,9 @@ from qa import pipeline
 from qa.answer.answer import Answer
 from qa.answer.share import Shared
 from qa.data.table import Table
-from qa.engine.worker import Pool
+from qa.engine import pool
 from qa.planner import offline
 from qa.planner.dialogue import Turn
-from qa.settings import settings
 from qa.ui.examples import examples
 from qa.ui.job import Job, Progress
 from qa.ui.progress import AT_ONCE
@@ -23,12 +22,6 @@ HISTORY = 6
 """earlier questions a follow-up may refer to"""
 
 
-@st.cache_resource(show_spinner=False)
-def pool() -> Pool:
-    """The workers of this server, shared by its sessions; they keep nothing between two plans."""
-    return Pool(settings())
-
-
 CAREFUL = 3
 """plans that are asked for and compared when a person asks again carefully"""
 
@@ -36,7 +29,7 @@ CAREFUL = 3
 def ask(here: Session, dataset: Dataset, question: str, *, careful: bool = False) -> None:
     """Start answering a question. A quick answer is there when this returns; else the page watches it."""
     turns = tuple(Turn(e.question, e.answer.reply or {}, _reading(e.answer)) for e in here.answered(dataset))[-HISTORY:]
-    own, tables, workers, name = here.settings, dataset.tables, pool(), here.id
+    own, tables, workers, name = here.settings, dataset.tables, pool.shared(), here.id
     if careful:
         own = own.model_copy(update={"careful": max(own.careful, CAREFUL)})
 
@@ -59,7 +52,7 @@ def run(
     shared: Shared | None = None,
 ) -> None:
     """Run a plan as it is, without a model: an edited plan, a chosen reading, a shared link."""
-    own, tables, workers, name = here.settings, dataset.tables, pool(), here.id
+    own, tables, workers, name = here.settings, dataset.tables, pool.shared(), here.id
 
     def work(progress: Progress) -> Answer:
         return pipeline.run_plan(
