@@ -1,0 +1,348 @@
+"""Score a file of questions: ask each one, write what was answered, and count right, wrong and declined."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from qa import pipeline
+from qa.answer.answer import Answer
+from qa.data.read import load
+from qa.data.table import Table
+from qa.errors import Issue, LoadError, PlanError, QAError
+from qa.evaluate.compare import Verdict, verdict
+from qa.evaluate.shape import prediction
+from qa.plan.check import check, today_clock
+from qa.plan.plan import PlanReply, as_json
+from qa.planner import model, payload
+from qa.planner.attempts import Call, Planned, Said
+from qa.planner.chaos import DAMAGES, first_reply_wrong
+from qa.settings import Settings
+from qa.settings import settings as process_settings
+
+Planner = Literal["offline", "model", "sql"]
+
+
+ROWS = 100_000
+"""Rows of an answer that a prediction may hold."""
+
+
+@dataclass(frozen=True)
+class Record:
+    """One question of a file: its tables, its words, and what is known of the right answer."""
+
+    id: str
+    question: str
+    files: tuple[tuple[str | None, Path], ...]
+    raw: dict[str, Any]
+
+    @property
+    def asked(self) -> str:
+        """The question with its constraints and answer format, for a planner that reads prose."""
+        extra = [
+            f"{label}: {self.raw[key]}"
+            for key, label in (("constraints", "Constraints"), ("format", "Answer format"))
+            if self.raw.get(key)
+        ]
+        return "\n".join([self.question, *extra])
+
+
+@dataclass
+class Tally:
+    """How a set of questions went."""
+
+    asked: int = 0
+    right: int = 0
+    wrong: int = 0
+    unscored: int = 0
+    declined: int = 0
+    failed: int = 0
+
+    def add(self, status: str, judged: Verdict) -> None:
+        self.asked += 1
+        self.failed += status == "failed"
+        self.declined += status in ("declined", "clarify")
+        if status == "answered":
+            self.right += judged == "right"
+            self.wrong += judged == "wrong"
+            self.unscored += judged == "unscored"
+
+    def as_dict(self) -> dict[str, Any]:
+        answered = self.right + self.wrong
+        return self.__dict__ | {
+            "right_of_all": round(self.right / self.asked, 4) if self.asked else None,
+            "right_when_answered": round(self.right / answered, 4) if answered else None,
+        }
+
+
+@dataclass
+class Report:
+    """The figures of one run, over all questions and by feature."""
+
+    questions: str
+    planner: str
+    total: Tally = field(default_factory=Tally)
+    features: dict[str, Tally] = field(default_factory=dict)
+    repaired: int = 0
+    recovered: int = 0
+    tokens: int = 0
+    dollars: float = 0.0
+    ms: list[float] = field(default_factory=list)
+    wrong: list[dict[str, Any]] = field(default_factory=list)
+
+    def as_dict(self) -> dict[str, Any]:
+        times = sorted(self.ms) or [0.0]
+        return {
+            "questions": self.questions,
+            "planner": self.planner,
+            **self.total.as_dict(),
+            "repaired": self.repaired,
+            "recovered": self.recovered,
+            "tokens": self.tokens,
+            "dollars": round(self.dollars, 4),
+            "ms_median": round(times[len(times) // 2], 1),
+            "ms_p90": round(times[int(len(times) * 0.9)], 1),
+            "by_feature": {name: tally.as_dict() for name, tally in sorted(self.features.items())},
+            "wrong_answers": self.wrong,
+        }
+
+    def __str__(self) -> str:
+        told = self.as_dict()
+        lines = [
+            f"{self.questions} · {self.planner}: {told['right']} of {told['asked']} right, {told['wrong']} wrong, "
+            f"{told['declined']} declined, {told['failed']} failed",
+            f"right of all {_percent(told['right_of_all'])} · right when answered {_percent(told['right_when_answered'])} · "
+            f"repaired {self.recovered} of {self.repaired} · {self.tokens:,} tokens · ${told['dollars']:.4f} · median {told['ms_median']:g} ms",
+        ]
+        for name, tally in sorted(self.features.items(), key=lambda pair: -pair[1].asked):
+            lines.append(f"  {name:<28} {tally.right:>4} of {tally.asked:>4} right, {tally.wrong} wrong")
+        return "\n".join(lines)
+
+
+def run(
+    questions: Path,
+    *,
+    out: Path | None = None,
+    planner: Planner | None = None,
+    replies: Path | None = None,
+    export_prompts: Path | None = None,
+    chaos: bool = False,
+    report: Path | None = None,
+    limit: int | None = None,
+    settings: Settings | None = None,
+    progress: Callable[[str], None] | None = None,
+) -> Report:
+    """Ask every question of a JSONL file and write one prediction a line to `out`.
+
+    `replies` scores recorded model replies (`{"id", "reply"}` a line) instead of asking; `export_prompts` writes the
+    messages that would be sent and asks nothing; `chaos` breaks the first reply of each question on purpose. A
+    question that cannot be read, loaded or answered is a line with its reason, never an end of the run.
+    Raises `LoadError` when the file itself cannot be read.
+    """
+    chosen = (settings or process_settings()).model_copy(update={"result_rows": ROWS})
+    records = list(read(questions))[:limit]
+    if export_prompts is not None:
+        _export(records, export_prompts, chosen)
+        return Report(questions.name, "none")
+    told = Report(questions.name, "replies" if replies else planner or ("model" if chosen.model else "offline"))
+    recorded = _recorded(replies) if replies else None
+    asked = _Asker(chosen, planner, recorded, chaos)
+    lines = []
+    for place, record in enumerate(records, start=1):
+        lines.append(_scored(record, asked, told))
+        if progress and place % 25 == 0:
+            progress(f"{place} of {len(records)}")
+    if out is not None:
+        out.write_text(
+            "".join(json.dumps(line, ensure_ascii=False, default=str) + "\n" for line in lines), encoding="utf-8"
+        )
+    if report is not None:
+        report.write_text(json.dumps(told.as_dict(), indent=1, ensure_ascii=False, default=str), encoding="utf-8")
+    return told
+
+
+def read(questions: Path) -> Iterator[Record]:
+    """The records of a question file. Raises `LoadError` when it is not JSON lines of questions."""
+    try:
+        texts = questions.read_text(encoding="utf-8-sig").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise LoadError(
+            Issue("no_questions", questions.name, "the question file cannot be read", str(error))
+        ) from error
+    for number, text in enumerate(texts, start=1):
+        if not text.strip():
+            continue
+        try:
+            raw = json.loads(text)
+            listed = raw.get("tables") or [{"name": None, "file": raw["file"]}]
+            files = tuple((entry.get("name"), _beside(questions, entry["file"])) for entry in listed)
+            yield Record(str(raw["id"]), str(raw["question"]), files, raw)
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            problem = Issue(
+                "bad_question",
+                f"line {number}",
+                "this line is no question",
+                "It needs id, question and file or tables.",
+            )
+            raise LoadError(problem) from error
+
+
+def _beside(questions: Path, file: str) -> Path:
+    """A table's path, relative to the question file's folder or to the one above it."""
+    near = questions.parent / file
+    return near if near.exists() else questions.parent.parent / file
+
+
+class _Asker:
+    """Asks records one after the other; tables are loaded once, and the last few kept."""
+
+    kept = 24
+
+    def __init__(
+        self, settings: Settings, planner: Planner | None, recorded: dict[str, list[Any]] | None, chaos: bool
+    ) -> None:
+        self.settings = settings
+        self.planner = planner
+        self.recorded = recorded
+        self.chaos = chaos
+        self.asked = 0
+        self.loaded: dict[tuple[str | None, Path], list[Table]] = {}
+
+    def tables(self, record: Record) -> list[Table]:
+        return [table for name, path in record.files for table in self._table(name, path)]
+
+    def _table(self, name: str | None, path: Path) -> list[Table]:
+        key = (name, path)
+        if key not in self.loaded:
+            while len(self.loaded) >= self.kept:
+                self.loaded.pop(next(iter(self.loaded)))
+            self.loaded[key] = load(path, name=name, cache=self.settings.cache)
+        return self.loaded[key]
+
+    def ask(self, record: Record, tables: Sequence[Table]) -> tuple[Answer, Planned | None]:
+        """The answer, and what a recorded or disturbed model did when one took part."""
+        if self.recorded is not None and not self.recorded.get(record.id):
+            return Answer(status="failed", question=record.question, reason="no reply was recorded"), None
+        if self.recorded is not None:
+            return self._through(record, tables, _spoken(self.recorded[record.id]))
+        if self.chaos and self.planner != "offline":
+            return self._through(record, tables, lambda request: model.call(request, self.settings))
+        words = record.question if self.planner == "offline" else record.asked
+        return pipeline.ask(words, tables, settings=self.settings, planner=self.planner), None
+
+    def _through(self, record: Record, tables: Sequence[Table], transport: model.Transport) -> tuple[Answer, Planned]:
+        """Plan through a stand-in for the provider, first reply broken under chaos, then run the plan."""
+        self.asked += 1
+        ways = list(DAMAGES)
+        via = first_reply_wrong(transport, ways[self.asked % len(ways)]) if self.chaos else transport
+        chosen = (
+            self.settings if self.settings.model else self.settings.model_copy(update={"model": "recorded/replies"})
+        )
+        planned = model.plan(record.asked, tables, settings=chosen, check=self._checker(tables), via=via)
+        if planned.reply is None:
+            issues = tuple(issue for attempt in planned.attempts for issue in attempt.issues)
+            reason = str(planned.failure) if planned.failure else "no reply"
+            return Answer(status="failed", question=record.question, reason=reason, issues=issues), planned
+        reply = json.dumps(as_json(planned.reply))
+        return pipeline.ask(record.question, tables, settings=self.settings, saved_reply=reply), planned
+
+    def _checker(self, tables: Sequence[Table]) -> Callable[[PlanReply], list[Issue]]:
+        sources = {table.name: table for table in tables}
+        clock = today_clock(self.settings.zone, self.settings.week_start)
+
+        def issues(reply: PlanReply) -> list[Issue]:
+            try:
+                check(reply, sources, clock=clock)
+            except PlanError as error:
+                return list(error.issues)
+            return []
+
+        return issues
+
+
+def _spoken(replies: Sequence[Any]) -> model.Transport:
+    """A transport that gives the recorded replies in order, the last one again when more are asked for."""
+    texts = [reply if isinstance(reply, str) else json.dumps(reply) for reply in replies]
+    place = itertools.count()
+
+    def carried(request: Call) -> Said:
+        return Said(texts[min(next(place), len(texts) - 1)])
+
+    return carried
+
+
+def _scored(record: Record, asker: _Asker, told: Report) -> dict[str, Any]:
+    """One prediction line, counted into the report."""
+    planned: Planned | None = None
+    started = time.perf_counter()
+    try:
+        tables = asker.tables(record)
+        started = time.perf_counter()
+        answer, planned = asker.ask(record, tables)
+        line = prediction(record.id, answer, record.raw)
+    except QAError as error:
+        answer = Answer(status="failed", question=record.question, reason=str(error), issues=error.issues)
+        line = prediction(record.id, answer, record.raw)
+    except Exception as error:  # one record never ends the run; its line says what happened
+        answer = Answer(status="failed", question=record.question, reason=f"{type(error).__name__}: {error}")
+        line = prediction(record.id, answer, record.raw)
+    line["ms"] = round((time.perf_counter() - started) * 1000, 1)
+    judged = verdict(line["answer"], record.raw)
+    line["verdict"] = judged if answer.status == "answered" else None
+    _count(record, answer, planned, line, judged, told)
+    return line
+
+
+def _count(
+    record: Record, answer: Answer, planned: Planned | None, line: dict[str, Any], judged: Verdict, told: Report
+) -> None:
+    attempts: Sequence[Any] = planned.attempts if planned else answer.attempts
+    wrong_first = any(attempt.issues for attempt in attempts)
+    told.total.add(answer.status, judged)
+    for name in [*record.raw.get("features", []), *filter(None, [record.raw.get("level")])]:
+        told.features.setdefault(name, Tally()).add(answer.status, judged)
+    told.ms.append(line["ms"])
+    told.repaired += wrong_first
+    told.recovered += wrong_first and answer.status != "failed"
+    told.tokens += sum(attempt.tokens_in + attempt.tokens_out for attempt in attempts)
+    told.dollars += sum(attempt.cost or 0.0 for attempt in attempts)
+    if answer.status == "answered" and judged == "wrong":
+        told.wrong.append({"id": record.id, "question": record.question, "answer": line["answer"]})
+
+
+def _recorded(path: Path) -> dict[str, list[Any]]:
+    """Recorded replies by question id, in order. Raises `LoadError` when the file is not JSON lines."""
+    found: dict[str, list[Any]] = {}
+    try:
+        for text in path.read_text(encoding="utf-8-sig").splitlines():
+            if text.strip():
+                line = json.loads(text)
+                several = line.get("replies") or [line.get("reply", line.get("content"))]
+                found.setdefault(str(line["id"]), []).extend(several)
+    except (OSError, ValueError, KeyError, AttributeError) as error:
+        raise LoadError(
+            Issue("bad_replies", path.name, "the replies cannot be read", "One JSON object a line: id, reply.")
+        ) from error
+    return found
+
+
+def _export(records: Sequence[Record], path: Path, settings: Settings) -> None:
+    """Write the exact messages of every question, one JSON line each; a table that cannot be loaded is named there."""
+    asker = _Asker(settings, None, None, False)
+    with path.open("w", encoding="utf-8") as out:
+        for record in records:
+            try:
+                built = payload.build(record.asked, asker.tables(record), privacy=settings.privacy)
+                line: dict[str, Any] = {"id": record.id, **built.as_dict()}
+            except QAError as error:
+                line = {"id": record.id, "error": str(error)}
+            out.write(json.dumps(line, ensure_ascii=False) + "\n")
+
+
+def _percent(share: float | None) -> str:
+    return "-" if share is None else f"{100 * share:.1f} %"
