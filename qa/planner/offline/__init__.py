@@ -22,7 +22,8 @@ def plan(
     lex = lexicon()
     found: list[Query] = []
     for table in tables:
-        linker = Linker(question, tokens(question), index(table, lex), lex)
+        others = [other.name for other in tables if other is not table]
+        linker = Linker(question, tokens(question), index(table, lex), lex, others)
         for score, cover in covers(linker, linker.links()):
             found += readings(linker, lex, cover, score)
     fitting = sorted((q for q in found if q.fits), key=lambda q: -q.score)

@@ -41,16 +41,42 @@ class Conditions:
         self.targets: set[str] = set()
 
     def run(self, row: list[Node]) -> list[Node]:
-        for step in (self._contains, self._number_lists, self._quantities, self._value_lists, self._relative, self._columns_compared,
-                     self._averages, self._missing, self._attach_all, self._measured, self._truths):  # fmt: skip
+        for step in (self._limits, self._contains, self._number_lists, self._quantities, self._value_lists, self._relative, self._columns_compared,
+                     self._averages, self._missing, self._attach_all, self._measured, self._truths, self._alone, self._either):  # fmt: skip
             row = step(row)
         return row
 
     def column(self, id: str) -> Column:
-        return self.index.column(id)
+        return self.linker.column(id)
 
     def name(self, id: str) -> str:
-        return write.name(self.column(id).name)
+        return self.linker.written(id)
+
+    # `top 5`, `five lightest`: a number of rows, not a value
+    def _limits(self, row: list[Node]) -> list[Node]:
+        out: list[Node] = []
+        for at, node in enumerate(row):
+            if node.letter == "N" and at and row[at - 1].letter in "t":
+                node = Node("#", node.links, numbers=(node.link.number or 0.0,))
+            elif (
+                node.letter == "N"
+                and at + 1 < len(row)
+                and row[at + 1].letter in "SZR"
+                and not node.numbers
+                and node.link.number != 1
+            ):
+                node = Node("#", node.links, numbers=(node.link.number or 0.0,))
+            elif (
+                node.letter == "N"
+                and at
+                and row[at - 1].letter in "SR"
+                and (at < 2 or row[at - 2].letter in "iwsbpo")
+                and at + 1 < len(row)
+                and row[at + 1].letter in "Cn"
+            ):
+                node = Node("#", node.links, numbers=(node.link.number or 0.0,))
+            out.append(node)
+        return out
 
     # text search
     def _contains(self, row: list[Node]) -> list[Node]:
@@ -111,6 +137,7 @@ class Conditions:
     def _quantities(self, row: list[Node]) -> list[Node]:
         out: list[Node] = []
         at = 0
+        self._row = row
         while at < len(row):
             taken = self._quantity(row, at)
             if taken:
@@ -123,6 +150,10 @@ class Conditions:
 
     def _quantity(self, row: list[Node], at: int) -> tuple[Node, int] | None:
         shape = "".join(n.letter for n in row[at : at + 5])
+        if shape.startswith(">CN") and self.column(row[at + 1].columns[0][0]).kind.numeric:
+            return self._over(row[at : at + 3], row[at + 1], row[at].op, row[at + 2])
+        if shape.startswith(">C2N") and self.column(row[at + 1].columns[0][0]).kind.numeric:
+            return self._over(row[at : at + 4], row[at + 1], row[at].op, row[at + 3])
         if shape.startswith("!>N"):
             return self._q(row[at : at + 3], FLIP[row[at + 1].op], row[at + 2]), at + 3
         if shape.startswith(">N"):
@@ -144,6 +175,13 @@ class Conditions:
                 node.op = f"{op}date"
             return node, at + 2
         return None
+
+    def _over(self, used: list[Node], column: Node, op: str, number: Node) -> tuple[Node, int] | None:
+        """`under age 30`: the column stands between the comparison and its number."""
+        value = self._q(used, op, number)
+        at = self._row.index(used[0])
+        made = [[f] for id, sure in column.columns if (f := self.condition(self.column(id), value, False, sure))]
+        return (_made("F", used, made), at + len(used)) if made else None
 
     def _q(self, used: Sequence[Node], op: str, number: Node) -> Node:
         return Node(
@@ -293,6 +331,7 @@ class Conditions:
                 (numeric and right[2] == "" and not left[2] in ("", "b", "o", "bo"))
                 or (right[2] in ("a",) and left[2] not in ("b", "", "o"))
                 or (not numeric and right[2] in ("a", "ba"))
+                or (right[2] == "b" and left[2] not in ("b", "", "o"))
             )
             pick = (at, right[1], right[0]) if prefer_right else (left[1], at + 1, left[0])
             same = {i for i, _ in left[0]} & {i for i, _ in right[0]}
@@ -312,7 +351,9 @@ class Conditions:
         alternatives = [[made] for id, sure in ids if (made := self.condition(self.column(id), node, negated, sure))]
         if not alternatives:
             return None
-        return start, end, _made("F", row[start:end], alternatives)
+        made = _made("F", row[start:end], alternatives)
+        made.op = node.op
+        return start, end, made
 
     def _left(self, row: list[Node], at: int) -> tuple[list[tuple[str, float]], int, str] | None:
         place, path = at - 1, ""
@@ -363,7 +404,9 @@ class Conditions:
             return None
         start, negated = _negation(row, at, at)
         alternatives = [[made] for id, sure in ids if (made := self.condition(self.column(id), node, negated, sure))]
-        return (start, at + 1, _made("F", row[start : at + 1], alternatives)) if alternatives else None
+        made = _made("F", row[start : at + 1], alternatives)
+        made.op = node.op
+        return (start, at + 1, made) if alternatives else None
 
     def _year_columns(self) -> list[tuple[str, float]]:
         named = [c for c in self.index.columns if c.role is Role.YEAR or self._says_year(c)]
@@ -383,7 +426,7 @@ class Conditions:
             if not cells:
                 return None
             return Filter(
-                write.equals(write.name(column.name), cells, negated),
+                write.equals(self.linker.written(column.id), cells, negated),
                 (column.id,),
                 node.text,
                 tuple(cells),
@@ -397,7 +440,7 @@ class Conditions:
         if node.letter == "Q" and node.op == "between-dates":
             periods = [link.period for link in node.links if link.period]
             if column.kind.temporal and len(periods) == 2 and periods[0].iso and periods[1].iso:
-                formula = f"{write.name(column.name)} between '{periods[0].iso}' and '{periods[1].iso}'"
+                formula = f"{self.linker.written(column.id)} between '{periods[0].iso}' and '{periods[1].iso}'"
                 return Filter(formula, (column.id,), node.text, op="between", rank=sure)
             return None
         return self._on_number(column, node, negated, sure)
@@ -406,7 +449,7 @@ class Conditions:
         values = list(node.numbers) or ([node.link.number] if node.link.number is not None else [])
         if not values:
             return None
-        name = write.name(column.name)
+        name = self.linker.written(column.id)
         if column.kind.temporal:
             if not all(is_year(v) for v in values):
                 return None
@@ -444,7 +487,7 @@ class Conditions:
     ) -> Filter | None:
         if not column.kind.temporal or period is None:
             return None
-        name = write.name(column.name)
+        name = self.linker.written(column.id)
         if period.iso:
             side = name if column.kind is Kind.DATE else f"date({name})"
             op = FLIP[op] if negated else op
@@ -511,12 +554,50 @@ class Conditions:
         out: list[Node] = []
         for at, node in enumerate(row):
             if node.letter == "C":
-                pairs = [(id, s) for id, s in node.columns if id in self.index.yes]
+                pairs = [(id, s) for id, s in node.columns if id in self.index.yes and s >= 0.68]
                 if len(pairs) == 1 and len(node.columns) == 1 and self._predicative(row, at):
                     negated = bool(out) and out[-1].letter == "!"
                     if negated:
                         out.pop()
                     out.append(_made("F", [node], [[self.truth(pairs[0][0], not negated, node.text)]]))
+                    continue
+            out.append(node)
+        return out
+
+    # nobody with them
+    def _alone(self, row: list[Node]) -> list[Node]:
+        for at, node in enumerate(row):
+            if node.letter != "1":
+                continue
+            with_them = [
+                c for c in self.index.columns
+                if c.kind is Kind.INTEGER
+                and ({self.lex.lemma(w) for w in header_words(c.name)} | {"".join(header_words(c.name))}) & self.lex.companions
+            ]  # fmt: skip
+            if with_them:
+                formula = " + ".join(self.name(c.id) for c in with_them) + " == 0"
+                made = Filter(formula, tuple(c.id for c in with_them), node.text, op="derived", note=f"{node.text} = {formula}")
+                return [*row[:at], _made("F", [node], [[made]]), *row[at + 1 :]]
+        return row
+
+    # `after 2013 or before 2008`, `from France and Germany`
+    def _either(self, row: list[Node]) -> list[Node]:
+        out: list[Node] = []
+        for node in row:
+            joined = len(out) > 1 and out[-1].letter in "|&" and out[-2].letter == "F" and node.letter == "F"
+            if joined and len(node.filters) == len(out[-2].filters) == 1:
+                a, b = out[-2].filters[0], node.filters[0]
+                same = len(a) == len(b) == 1 and a[0].columns == b[0].columns and a[0].op == b[0].op == "="
+                if out[-1].letter == "|" or same:
+                    both = Filter(
+                        write.any_of([write.all_of([f.formula for f in a]), write.all_of([f.formula for f in b])]),
+                        (*a[0].columns, *b[0].columns), f"{a[0].said} or {b[0].said}", (*a[0].values, *b[0].values), "=" if same else "or",
+                        min(a[0].rank, b[0].rank),
+                    )  # fmt: skip
+                    made = _made("F", [out[-2], node], [[both]])
+                    made.op = "or" if out[-1].letter == "|" else "and"
+                    del out[-2:]
+                    out.append(made)
                     continue
             out.append(node)
         return out
@@ -536,6 +617,14 @@ class Conditions:
     def _predicative(self, row: list[Node], at: int) -> bool:
         before = row[at - 1].letter if at else ""
         after = row[at + 1].letter if at + 1 < len(row) else ""
+        node_is_name = row[at].word == self.column(row[at].columns[0][0]).name.lower()
+        target = before in ("w", "s", "k", ",", "&") or (before == "b" and at > 1 and row[at - 2].letter == "w")
+        if (
+            target
+            and (before != "k" or node_is_name)
+            and not (before in ("&", ",") and any(n.letter == "F" for n in row[:at]))
+        ):
+            return False
         grouped = before in "eyxwr" and before != "" or (before in "&," and any(n.letter in "ey" for n in row[:at]))
         if at + 1 < len(row) and row[at + 1].link.tag("RATE") is not None:
             return False

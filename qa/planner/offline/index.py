@@ -85,10 +85,12 @@ def _build(table: Table, lex: Lexicon) -> TableIndex:
 
 
 def _add_values(built: TableIndex, column: Column, distinct: Iterable[str]) -> None:
+    said = {word for name in built.names[column.id][:1] for word in name.words}
     for value in distinct:
         folded = key(value) or tight(value)
         count = folded.count(" ") + 1
-        if folded and count <= LONGEST_VALUE:
+        own = set(folded.split()) <= said
+        if folded and count <= LONGEST_VALUE and not own:
             built.values[folded].append((column.id, value))
             first = folded.split(" ", 1)[0]
             built.starts[first] = max(built.starts.get(first, 0), count)
@@ -104,6 +106,8 @@ def _names(table: Table, column: Column, lex: Lexicon) -> list[Name]:
     own = [word for word in header_words(column.name) if word[0].isalnum() or word in "#%"]
     own = [{"#": "number", "%": "percent"}.get(word, word) for word in own] or [fold(column.name)]
     spellings: list[tuple[list[str], float]] = [(own, 1.0)]
+    if "no" in own:
+        spellings.append((["number" if word == "no" else word for word in own], 0.99))
     bare = _without_brackets(column.name)
     if bare and bare != own:
         spellings.append((bare, 0.97))

@@ -8,13 +8,14 @@ from functools import lru_cache
 
 from rapidfuzz import fuzz
 
+from qa.planner.offline import formula as write
 from qa.planner.offline.dates import YEARS, Period, periods
 from qa.planner.offline.index import TableIndex
 from qa.planner.offline.lexicon import Lexicon
 from qa.planner.offline.text import Token, fold, key, numbers, tight
-from qa.types import Kind
+from qa.types import Column, Kind, Role
 
-COVERS = 6
+COVERS = 12
 LONGEST_NAME = 9
 TYPO = 88
 """rapidfuzz ratio above which two long words are one, mistyped"""
@@ -59,15 +60,36 @@ class Link:
 class Linker:
     """Finds the links of one question in one table."""
 
-    def __init__(self, question: str, toks: Sequence[Token], index: TableIndex, lex: Lexicon) -> None:
+    def __init__(
+        self, question: str, toks: Sequence[Token], index: TableIndex, lex: Lexicon, others: Iterable[str] = ()
+    ) -> None:
+        self.elsewhere = frozenset(word for other in others for word in _table_words(other, lex))
         self.question, self.toks, self.index, self.lex = question, tuple(toks), index, lex
+        self.virtual: dict[str, tuple[Column, str]] = {}
         self.folded = [token.folded for token in toks]
         self.lemmas = [lex.lemma(word) for word in self.folded]
         self.roots = [lex.root(word) for word in self.folded]
 
+    def column(self, id: str) -> Column:
+        """A column of the table, or one that the question derives."""
+        return self.virtual[id][0] if id in self.virtual else self.index.column(id)
+
+    def written(self, id: str) -> str:
+        """A column as a formula writes it."""
+        return f"({self.virtual[id][1]})" if id in self.virtual else write.name(self.index.column(id).name)
+
+    def derive(self, formula: str, name: str, role: Role | None = None, unit: str | None = None) -> str:
+        """Registers a column that the question defines; gives its id."""
+        id = f"={formula}"
+        taken = {column.name.lower() for column in self.index.columns}
+        name = f"{name} (computed)" if name.lower() in taken else name
+        self.virtual[id] = (Column(id, name, Kind.NUMBER, role, unit), formula)
+        return id
+
     def links(self) -> list[Link]:
         """Every link that could matter, of all kinds."""
-        found = [*self._words(), *self._columns(), *self._values(), *self._numbers(), *self._dates()]
+        named = list(self._columns())
+        found = [*self._words(), *named, *self._arithmetic(named), *self._values(), *self._numbers(), *self._dates()]
         return self._lift(found)
 
     def text(self, first: int, last: int) -> str:
@@ -174,10 +196,50 @@ class Linker:
             fuzzy = all(any(fuzz.ratio(root, other) >= TYPO for other in name_roots) for root in said_roots)
             if not fuzzy:
                 return 0.0
+        if "id" in name and "id" not in said:
+            return 0.5
         share = len(said) / max(1, len(name))
         head = 0.1 if said_roots[-1] == name_roots[-1] else 0.0
         whole = share >= 1
         return (0.82 if whole else 0.42 + 0.36 * share + head) * (1.0 if exact == len(said) else 0.92)
+
+    # arithmetic written out
+    def _arithmetic(self, named: list[Link]) -> Iterable[Link]:
+        """`(price - cost) / price`: the longest stretches of numeric columns, numbers and operators."""
+        best: dict[int, Link] = {}
+        for link in named:
+            column = self.index.column(link.columns[0][0]) if link.columns else None
+            if column and column.kind.numeric and link.columns[0][1] >= 0.9 and link.last >= best.get(link.first, link).last:
+                best[link.first] = link
+        at = 0
+        while at < len(self.toks):
+            end, parts, operands, operators = at, [], 0, 0
+            while end < len(self.toks):
+                word = self.folded[end]
+                if end in best and (not parts or parts[-1] in OPERATORS or parts[-1] == "("):
+                    parts.append(write.name(self.index.column(best[end].columns[0][0]).name))
+                    operands, end = operands + 1, best[end].last + 1
+                elif word in OPERATORS and parts and parts[-1] not in OPERATORS and parts[-1] != "(":
+                    parts.append(OPERATORS[word])
+                    operators, end = operators + 1, end + 1
+                elif word == "(" and (not parts or parts[-1] in OPERATORS.values()) or (word == ")" and parts.count("(") > parts.count(")")):
+                    parts.append(word)
+                    end += 1
+                elif word.isdigit() and parts and parts[-1] in OPERATORS.values():
+                    parts.append(word)
+                    operands, end = operands + 1, end + 1
+                else:
+                    break
+            while parts and (parts[-1] in OPERATORS.values() or parts[-1] == "("):
+                parts.pop()
+                end -= 1
+            if operators and operands >= 2 and parts.count("(") == parts.count(")"):
+                formula = " ".join(parts).replace("( ", "(").replace(" )", ")")
+                id = self.derive(formula, formula)
+                yield Link("expression", at, end - 1, 1.0 * (end - at), self.text(at, end - 1), columns=((id, 1.0),))
+                at = end
+            else:
+                at += 1
 
     # values of text columns
     def _values(self) -> Iterable[Link]:
@@ -226,7 +288,8 @@ class Linker:
         size = sum(self.toks[n].wordlike for n in range(first, last + 1))
         content = sum(self.folded[n] not in SMALL for n in range(first, last + 1) if self.toks[n].wordlike) or 1
         weak = self._weak(first, last, said, bool(exact))
-        score = 0.25 if weak else sure * content * 0.98 + 0.08 * (size - 1)
+        between = last - first + 1 - content
+        score = 0.25 if weak else sure * content * 0.98 + 0.62 * between + 0.08 * (size - 1)
         return Link(
             "value", first, last, score, self.text(first, last),
             values=tuple((id, tuple(values)) for id, values in cells.items()), weak=weak, quoted=self.toks[first].quoted,
@@ -307,6 +370,12 @@ class Linker:
                 values=self._number_cells(first, last),
             )
 
+    def _closes(self, link: Link, column_end: int) -> bool:
+        """True when an everyday word stands where a value must: `is no`, `a 2007 of A and …`."""
+        after = self.folded[link.last + 1] if link.last + 1 < len(self.toks) else "?"
+        ends = not after[0].isalnum() or after in ("and", "or", "with", "when", "in", "for")
+        return ends or (self.toks[link.first].text.isupper() and link.first - column_end > 1)
+
     def _lift(self, found: list[Link]) -> list[Link]:
         """Raises a weak value that follows its own column: `venue is away`, `the Venue A`."""
         ends: dict[int, set[str]] = {}
@@ -322,12 +391,13 @@ class Linker:
                     at -= 1
                 near |= ends.get(at, set())
                 own = tuple((id, cells) for id, cells in link.values if id in near)
-                if own:
+                if own and self._closes(link, at):
                     link = replace(link, values=own, weak=False, score=1.3)
             lifted.append(link)
         return lifted
 
 
+OPERATORS = {"+": "+", "-": "-", "*": "*", "/": "/", "×": "*", "times": "*", "minus": "-", "plus": "+"}
 SMALL = frozenset(
     {
         "of",
@@ -403,7 +473,11 @@ def _bare(linker: Linker, at: int) -> Link:
         return Link("symbol", at, at, 0.05, text)
     if word in lex.ignored or word in SMALL:
         return Link("ignored", at, at, 0.3, text)
-    if word in _table_words(linker.index.table.name, lex) or word in lex.row_nouns:
+    if word in _table_words(linker.index.table.name, lex):
+        return Link("row", at, at, 1.0, text)
+    if word in linker.elsewhere:
+        return Link("unknown", at, at, 0.0, text)
+    if word in lex.row_nouns:
         return Link("row", at, at, 0.3, text)
     if word in lex.light:
         return Link("light", at, at, 0.15, text)

@@ -9,7 +9,7 @@ from qa.planner.offline.link import Link
 
 LETTERS = {
     "column": "C", "value": "V", "number": "N", "date": "D", "ordinal": "O", "light": "l", "row": "n",
-    "unknown": "?", "symbol": ".", "ignored": "i",
+    "unknown": "?", "expression": "C", "symbol": ".", "ignored": "i",
 }  # fmt: skip
 TAG_LETTERS = {
     "WH": "w", "SHOW": "s", "COUNT": "k", "DISTINCT": "u", "BE": "b", "OF": "o", "HAVE": "h", "PREP": "p", "AS": "a",
@@ -19,7 +19,7 @@ TAG_LETTERS = {
     "DIST": "H", "DESCRIBE": "E", "DIFF": "-", "COMPARE": "v", "EXIST": "q", "CONTAINS": "~", "STARTS": "~", "ENDS": "~",
     "MISSING": "0", "KNOWN": "0", "TIMES": "*", "MINUS": "*", "OVER": "*", "PLUSOP": "*", "PRODUCT": "P", "ALONE": "1",
     "GRAIN": "g", "TREND": "f", "BANDS": "W", "REL": "j", "THAN": "2", "AVERAGEOF": "M", "BELOWAVERAGE": "M",
-    "MEDIANOF": "M", "BELOWMEDIAN": "M", "QUARTILE": "5", "QUANTILE": "6", "TRUEWORD": "7",
+    "MEDIANOF": "M", "SORT": "^", "MORE": "Y", "BELOWMEDIAN": "M", "QUARTILE": "5", "QUANTILE": "6", "TRUEWORD": "7",
 }  # fmt: skip
 PRIORITY = (
     "SUPOF", "CMPOF", "ORDER", "ALPHA", "DIR", "AVERAGEOF", "BELOWAVERAGE", "MEDIANOF", "BELOWMEDIAN", "TREND", "COUNT", "DIFF",
@@ -41,7 +41,7 @@ class Filter:
     note: str = ""
 
 
-@dataclass
+@dataclass(eq=False)
 class Node:
     """One unit of meaning. `letter` is what the grammar matches; a filter carries its condition."""
 
@@ -101,7 +101,8 @@ def _meaning(kept: Sequence[Link], at: int) -> str:
         )
     )
     if "WH" in heads:
-        opening = before is None or before.tag("COMMA") is not None or before.tag("AND") is not None
+        clause = link.tag("WH") in ("what", "which", "who", "howmuch", "how")
+        opening = before is None or (clause and (before.tag("COMMA") is not None or before.tag("AND") is not None))
         opening = opening or (before.tag("PREP") is not None and at == 1) or before.tag("SHOW") is not None
         return "WH" if opening or "PREP" not in heads else "PREP"
     if "TOP" in heads:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from qa.planner.offline import formula as write
 from qa.planner.offline.conditions import Conditions, measured_column
+from qa.planner.offline.expressions import expressions
 from qa.planner.offline.index import TableIndex, unique_values
 from qa.planner.offline.lexicon import Lexicon
 from qa.planner.offline.link import Link, Linker
@@ -52,19 +53,20 @@ class Asked:
     each_row: bool = False
     trend: bool = False
     rows: bool = False
-    more_than_value: bool = False
+    value: bool = False
+    sort: bool = False
 
 
 def readings(linker: Linker, lex: Lexicon, cover: Sequence[Link], score: float) -> list[Query]:
     """Every way to read one cover, each with its score; unread words are on the query."""
     conditions = Conditions(linker, lex)
-    row = conditions.run(nodes(cover))
+    row = conditions.run(expressions(linker, nodes(cover)))
     found = []
     choices = [node.filters for node in row if node.letter == "F"]
     for picked in itertools.islice(itertools.product(*choices), MOST_ALTERNATIVES):
         filters = [f for alternative in picked for f in alternative]
         try:
-            query = Reader(linker, lex, row, picked, conditions).read()
+            query = Reader(linker, lex, [replace(node) for node in row], picked, conditions).read()
         except NotRead as refused:
             query = Query(linker.index.table.name, unused=list(refused.words) or ["?"])
         query.score += score + sum(f.rank for f in filters)
@@ -89,9 +91,15 @@ class Reader:
         """The one column a node names; refuses when two fit equally well."""
         if len(node.columns) > 1 and node.columns[0][1] - node.columns[1][1] < 0.05:
             raise NotRead(node.text)
-        return self.index.column(node.columns[0][0])
+        return self.linker.column(node.columns[0][0])
 
     def name(self, column: Column) -> str:
+        """The column as a formula writes it; a derived one is derived first."""
+        derived = self.linker.virtual.get(column.id)
+        if derived:
+            made = f"{derived[1]} as {write.name(column.name)}"
+            if made not in self.query.derive:
+                self.query.derive.append(made)
         return write.name(column.name)
 
     # the whole
@@ -102,6 +110,7 @@ class Reader:
         query = special.read(self)
         if query is None:
             query = self._general()
+        query.notes += [f.note for f in self.filters if f.note]
         query.score += sum(s for n in self.row if n.letter == "C" for s in [n.columns[0][1] - 1.0])
         return query
 
@@ -115,6 +124,7 @@ class Reader:
             raise NotRead(*left)
 
     def _general(self) -> Query:
+        self.row = self._merged(self.row)
         asked = self._asked([n for n in self.row if n.letter != "F"])
         query = self.query
         query.filters = self.filters
@@ -122,6 +132,22 @@ class Reader:
             if build(asked):
                 return query
         raise NotRead("?")
+
+    def _merged(self, row: list[Node]) -> list[Node]:
+        """One node for a column that is named twice in a row: `fuel efficiency (mpg)`."""
+        out: list[Node] = []
+        for node in row:
+            back = len(out) - 1
+            while back >= 0 and out[back].letter in "pwlb" and len(out) - back < 4:
+                back -= 1
+            if node.letter == "C" and back >= 0 and out[back].letter == "C":
+                first, second = dict(out[back].columns), dict(node.columns)
+                both = [id for id in first if id in second]
+                if len(both) == 1 and (first[both[0]] >= 0.6 or second[both[0]] >= 0.6):
+                    out[back] = Node("C", out[back].links, columns=((both[0], max(first[both[0]], second[both[0]])),))
+                    continue
+            out.append(node)
+        return out
 
     def _asked(self, row: list[Node]) -> Asked:
         asked = Asked()
@@ -149,7 +175,9 @@ class Reader:
         return at + 1
 
     def _take_count(self, row: list[Node], at: int, asked: Asked) -> int:
-        nxt = _skip(row, at + 1, "osl&k" if False else "ol")
+        nxt = _skip(row, at + 1, "ol")
+        if nxt < len(row) and row[nxt].letter in "GS":
+            return nxt
         distinct = nxt < len(row) and row[nxt].letter == "u"
         nxt = _skip(row, nxt + 1, "ol") if distinct else nxt
         if nxt < len(row) and row[nxt].letter == "C":
@@ -161,7 +189,17 @@ class Reader:
             return end
         asked.counts.append((distinct, None))
         if nxt < len(row) and row[nxt].letter == "n":
-            return nxt + 1
+            asked.rows = True
+            after = _skip(row, nxt + 1, "n")
+            if (
+                after < len(row)
+                and row[after].letter == "C"
+                and self._numeric(row[after])
+                and row[after].columns[0][1] >= 0.6
+            ):
+                asked.counts[-1] = (distinct, row[after])
+                return after + 1
+            return after
         return at + 1
 
     def _take_aggregate(self, row: list[Node], at: int, asked: Asked) -> int:
@@ -177,11 +215,18 @@ class Reader:
             nxt += 1
         nxt = _skip(row, nxt, "okuln" if nxt < len(row) and row[nxt].letter == "k" else "ou")
         columns, end = self._column_list(row, nxt)
+        for place, node in enumerate(columns[1:], 1):
+            if self._is_text(node):
+                columns, end = columns[:place], self.row_place(row, columns[place])
+                break
         if not columns:
             asked.metrics += [(fn, None) for fn in functions]
             return max(at + 1, nxt if nxt > at + 1 and row[nxt - 1].letter == "G" else at + 1)
         asked.metrics += [(fn, node) for node in columns for fn in functions]
         return end
+
+    def row_place(self, row: list[Node], node: Node) -> int:
+        return next(n for n, other in enumerate(row) if other is node)
 
     def _column_list(self, row: list[Node], at: int) -> tuple[list[Node], int]:
         found: list[Node] = []
@@ -198,8 +243,8 @@ class Reader:
         direction = row[at].op
         self._number_before(row, at, asked)
         nxt = _skip(row, at + 1, "o")
-        if nxt < len(row) and row[nxt].letter == "N" and asked.limit is None:
-            asked.limit = int(row[nxt].link.number or 1)
+        if nxt < len(row) and row[nxt].letter == "#" and asked.limit is None:
+            asked.limit = int(row[nxt].numbers[0])
             nxt = _skip(row, nxt + 1, "o")
         if nxt < len(row) and row[nxt].letter == "G":
             after = _skip(row, nxt + 1, "oku")
@@ -221,6 +266,10 @@ class Reader:
             rate = nxt + 1 < len(row) and row[nxt + 1].link.tag("RATE") is not None and row[nxt + 1].letter == "%"
             asked.supers.append((direction, "rate" if rate else "column", row[nxt]))
             return nxt + 1 + rate
+        if nxt + 1 < len(row) and row[nxt].letter == "l" and row[nxt + 1].letter == "C" and self._numeric(row[nxt + 1]):
+            nxt += 1
+            asked.supers.append((direction, "column", row[nxt]))
+            return nxt + 1
         if nxt < len(row) and row[nxt].letter in "nl":
             asked.supers.append((direction, "count", None))
             return nxt + 1
@@ -232,39 +281,52 @@ class Reader:
         direction, groups = self.lex.superlatives[tuple(said.split())][0], self.lex.superlatives[tuple(said.split())][1]
         self._number_before(row, at, asked)
         nxt = at + 1
-        if nxt < len(row) and row[nxt].letter == "C" and not self._is_text(row[nxt]):
+        if nxt < len(row) and row[nxt].letter == "C" and self._about(row[nxt], groups):
+            asked.value = True
             asked.supers.append((direction, "column", row[nxt]))
             return nxt + 1
         id = measured_column(self.index, self.lex, groups)
         if id is None:
             raise NotRead(row[at].text)
         self.query.notes.append(
-            f"{said} = {'highest' if direction == 'max' else 'lowest'} {self.index.column(id).name}"
+            f"{said} = {'highest' if direction == 'max' else 'lowest'} {self.linker.column(id).name}"
         )
         asked.supers.append((direction, "column", Node("C", row[at].links, columns=((id, 0.9),))))
         return nxt
 
+    def _about(self, node: Node, groups: Sequence[Sequence[str]]) -> bool:
+        """True when a column is what the adjective measures: `heaviest whole weight`, `earliest year`."""
+        column = self.linker.column(node.columns[0][0])
+        wanted = {self.lex.root(w) for group in groups for word in group for w in word.split()}
+        named = {self.lex.root(w) for w in header_words(column.name)}
+        return column.kind is not Kind.TEXT and bool(wanted & named)
+
     def _take_top(self, row: list[Node], at: int, asked: Asked) -> int:
         asked.top = True
         nxt = at + 1
-        if nxt < len(row) and row[nxt].letter == "N":
-            asked.limit = int(row[nxt].link.number or 1)
+        if nxt < len(row) and row[nxt].letter == "#":
+            asked.limit = int(row[nxt].numbers[0])
             nxt += 1
         asked.supers.append((row[at].op, "top", None))
         return nxt
 
     def _number_before(self, row: list[Node], at: int, asked: Asked) -> None:
-        if at and row[at - 1].letter == "N" and row[at - 1].link.number is not None and asked.limit is None:
-            asked.limit = int(row[at - 1].link.number)
+        if at and row[at - 1].letter == "#" and asked.limit is None:
+            asked.limit = int(row[at - 1].numbers[0])
 
-    def _take_number(self, row: list[Node], at: int, asked: Asked) -> int:
-        nxt = row[at + 1].letter if at + 1 < len(row) else ""
-        if nxt and nxt in "SZt":
-            return at + 1
-        raise NotRead(row[at].text)
+    def _take_limit(self, row: list[Node], at: int, asked: Asked) -> int:
+        return at + 1
+
+    def _take_sort(self, row: list[Node], at: int, asked: Asked) -> int:
+        asked.sort = True
+        return at + 1
 
     def _take_each(self, row: list[Node], at: int, asked: Asked) -> int:
-        nxt = _skip(row, at + 1, "oxulhe" if row[at].letter != "y" else "oxul")
+        nxt = _skip(row, at + 1, "oxulhek" if row[at].letter != "y" else "oxulk")
+        if asked.sort and nxt < len(row) and row[nxt].letter == "C":
+            asked.sort = False
+            asked.orders.append((row[nxt], "asc"))
+            return nxt + 1
         if nxt < len(row) and row[nxt].letter == "C":
             columns, end = self._column_list(row, nxt)
             asked.keys += columns
@@ -272,6 +334,9 @@ class Reader:
         if nxt < len(row) and row[nxt].letter == "g":
             asked.keys.append(row[nxt])
             return nxt + 1
+        if nxt + 2 < len(row) and row[nxt].letter in "nl" and row[nxt + 1].letter == "o" and row[nxt + 2].letter == "C":
+            asked.keys.append(row[nxt + 2])
+            return nxt + 3
         if nxt < len(row) and row[nxt].letter == "n":
             asked.each_row = True
             return nxt + 1
@@ -331,7 +396,8 @@ class Reader:
 
     _take = {
         "C": _take_column, "w": _take_wh, "n": _take_row, "u": _take_distinct, "k": _take_count, "G": _take_aggregate,
-        "S": _take_super, "Z": _take_adjective, "t": _take_top, "N": _take_number, "e": _take_each, "y": _take_each,
+        "S": _take_super, "Z": _take_adjective, "t": _take_top, "N": _refuse, "e": _take_each, "y": _take_each,
+        "x": _take_each, "#": _take_limit, "^": _take_sort,
         "r": _take_order, "d": _take_direction, "L": _take_alpha, "f": _take_trend, "g": _take_grain, "O": _refuse,
         "/": _refuse, "c": _refuse, "H": _refuse, "-": _refuse, "5": _refuse, "6": _refuse, "*": _refuse,
         "P": _refuse, "1": _refuse, "W": _refuse, "j": _refuse, "R": _refuse, "B": _refuse, "m": _refuse, ">": _refuse,
@@ -340,14 +406,14 @@ class Reader:
 
     # kinds of columns
     def _numeric(self, node: Node) -> bool:
-        return node.letter == "C" and self.index.column(node.columns[0][0]).kind.numeric
+        return node.letter == "C" and self.linker.column(node.columns[0][0]).kind.numeric
 
     def _is_text(self, node: Node) -> bool:
-        return self.index.column(node.columns[0][0]).kind is Kind.TEXT
+        return self.linker.column(node.columns[0][0]).kind is Kind.TEXT
 
     def measurable(self, node: Node) -> Column:
         """The numeric column a node names; refuses any other."""
-        numeric = [(id, s) for id, s in node.columns if self.index.column(id).kind.numeric]
+        numeric = [(id, s) for id, s in node.columns if self.linker.column(id).kind.numeric]
         column = self.column(Node(node.letter, node.links, columns=tuple(numeric)) if numeric else node)
         if not column.kind.numeric:
             raise NotRead(node.text)
@@ -404,7 +470,7 @@ class Reader:
         return (f"{function}({name})", f"{NAMES[function]} {column.name}")
 
     def _rate(self, node: Node) -> tuple[str, str]:
-        column = self.index.column(node.columns[0][0])
+        column = self.linker.column(node.columns[0][0])
         if column.id not in self.index.yes:
             raise NotRead(node.text)
         truth = self.conditions.truth(column.id, True, node.text)
@@ -460,7 +526,7 @@ class Reader:
         return self._aggregate(asked) if len(asked.metrics) >= len(supers) else False
 
     def _super_column(self, asked: Asked, direction: str, node: Node, targets: list[Node], mentioned: bool) -> bool:
-        column = self.index.column(node.columns[0][0]) if node.columns else None
+        column = self.linker.column(node.columns[0][0]) if node.columns else None
         column = self.column(node)
         if column.kind is Kind.TEXT:
             raise NotRead(node.text)
@@ -481,7 +547,10 @@ class Reader:
         if len(chosen) == 1 and self._grouped(first, column, asked):
             return self._super_groups(asked, direction, self._summary(column), node, targets)
         query.columns = [self.name(c) for c in chosen if c]
-        if mentioned or (asked.limit or 1) > 1 and asked.top:
+        listed = [t for t in asked.targets if t.columns == node.columns]
+        if (listed and self._coordinated([*targets, *listed])) or (
+            asked.top and any(n.letter == "y" for n in self.row)
+        ):
             query.columns = list(dict.fromkeys([*query.columns, self.name(column)]))
         query.order, query.limit = [f"{self.name(column)} {way}"], asked.limit or (DEFAULT_TOP if asked.top else 1)
         query.ties = "keep" if query.limit == 1 else "cut"
@@ -494,12 +563,12 @@ class Reader:
     def _super_value(self, asked: Asked, direction: str, column: Column) -> bool:
         query = self.query
         if (asked.limit or 1) > 1:
-            query.columns = [self.name(column)] if not asked.rows or not asked.top else []
+            query.columns = [self.name(column)] if asked.value or not asked.rows else []
             query.order, query.limit = [f"{self.name(column)} {'desc' if direction == 'max' else 'asc'}"], asked.limit
             query.ties = "cut"
             return True
-        adjective = any(n.letter == "Z" for n in self.row)
-        if adjective and (asked.rows or asked.top) and not any(t for t in asked.targets):
+        adjective = any(n.letter == "Z" for n in self.row) and not asked.value
+        if adjective and (asked.rows or asked.top) and not any(t for t in asked.targets) and not asked.counts:
             query.order, query.limit = [f"{self.name(column)} {'desc' if direction == 'max' else 'asc'}"], 1
             return True
         query.metrics = [self.aggregate(direction, column)]
@@ -583,16 +652,19 @@ class Reader:
                 targets.remove(node)
             if function == "mode":
                 return self._mode(asked, node, "desc")
-            metrics.append(self.metric(function, node))
+            made = self.metric(function, node)
+            if made not in metrics:
+                metrics.append(made)
         if not metrics:
             return False
         return self._finish_groups(asked, metrics, targets)
 
     def _finish_groups(self, asked: Asked, metrics: list[tuple[str, str]], targets: list[Node]) -> bool:
         query = self.query
-        keys = [self.key(k) for k in asked.keys]
-        if asked.trend:
+        keys = list(dict.fromkeys(self.key(k) for k in asked.keys))
+        if asked.trend and not keys:
             keys.append(self._time_key())
+        keys = keys or self._compared(metrics)
         if asked.counts:
             metrics = [*metrics, ("count()", "rows")] if asked.counts[0][1] is None else metrics
         for target in targets:
@@ -601,7 +673,7 @@ class Reader:
             column = self.column(target)
             if (self.name(column), column.name) in keys:
                 continue
-            if self._stands_for_rows(target, column):
+            if self.stands_for_rows(target):
                 continue
             if keys or not asked.distinct and not self._category(column):
                 raise NotRead(target.text)
@@ -609,6 +681,22 @@ class Reader:
         query.keys, query.metrics = keys, metrics
         self._order_groups(asked)
         return True
+
+    def _compared(self, metrics: list[tuple[str, str]]) -> list[tuple[str, str]]:
+        """`the average age of men and women`: the two named values are groups."""
+        if any(formula.startswith(("sum(", "count(")) for formula, _ in metrics):
+            return []
+        keys = []
+        for node in self.row:
+            if (
+                node.letter == "F"
+                and node.op == "and"
+                and len(node.filters[0]) == 1
+                and len(node.filters[0][0].values) > 1
+            ):
+                column = self.linker.column(node.filters[0][0].columns[0])
+                keys.append((self.name(column), column.name))
+        return keys
 
     def _order_groups(self, asked: Asked) -> None:
         for node, direction in asked.orders:
@@ -623,12 +711,13 @@ class Reader:
                 raise NotRead(node.text)
             self.query.order.append(f"{write.name(names[0])} {direction}")
 
-    def _stands_for_rows(self, node: Node, column: Column) -> bool:
+    def stands_for_rows(self, node: Node) -> bool:
         """`the average age of all singers`, where the word only names what a row is."""
-        at = self.row.index(node)
+        at = self.row.index(node) if node in self.row else 0
         before = self.row[at - 1].letter if at else ""
+        column = self.linker.column(node.columns[0][0])
         rowlike = unique_values(self.index.table, column) or column.role is Role.ID
-        return rowlike and before in ("o", "p", "k", "e", "i") and node.text.lower() != column.name.lower()
+        return rowlike and before in ("o", "p", "k", "e", "i", "w") and node.text.lower() != column.name.lower()
 
     def _category(self, column: Column) -> bool:
         return column.kind in (Kind.TEXT, Kind.BOOLEAN)
@@ -661,8 +750,8 @@ class Reader:
         if not asked.counts:
             return False
         query = self.query
-        keys = [self.key(k) for k in asked.keys]
-        if asked.trend:
+        keys = list(dict.fromkeys(self.key(k) for k in asked.keys))
+        if asked.trend and not keys:
             keys.append(self._time_key())
         if all(distinct for distinct, _ in asked.counts) and all(n is not None for _, n in asked.counts):
             columns = [self.column(n) for _, n in asked.counts if n]
@@ -670,7 +759,7 @@ class Reader:
             query.keys = keys
             return self._only_known(asked, keys)
         distinct, node = asked.counts[0]
-        if node is not None and not keys and self._numeric(node) and not self._stands_for_rows(node, self.column(node)):
+        if node is not None and not keys and self._numeric(node) and not self.stands_for_rows(node):
             return self._amount(asked, node)
         query.keys, query.metrics = keys, [("count()", "rows")]
         if node is not None and not distinct:
@@ -698,7 +787,7 @@ class Reader:
             column = self.column(target)
             if (self.name(column), column.name) in keys:
                 continue
-            if self._stands_for_rows(target, column):
+            if self.stands_for_rows(target):
                 continue
             if (
                 not keys
@@ -724,7 +813,7 @@ class Reader:
         """`How many points does X have`: the number itself when one row is meant, else the sum."""
         query = self.query
         column = self.measurable(node)
-        others = [t for t in asked.targets if t.letter == "C" and not self._stands_for_rows(t, self.column(t))]
+        others = [t for t in asked.targets if t.letter == "C" and not self.stands_for_rows(t)]
         if others:
             raise NotRead(others[0].text)
         if not query.filters:
@@ -733,8 +822,20 @@ class Reader:
                 raise NotRead(node.text)
             query.metrics = [self.aggregate("sum", column)]
             return True
-        query.columns = [self.name(column)]
+        if self.additive(column):
+            query.metrics = [self.aggregate("sum", column)]
+            query.notes.append(f"{column.name} added up over the rows that match")
+        else:
+            query.columns = [self.name(column)]
         return True
+
+    def additive(self, column: Column) -> bool:
+        words = set(header_words(column.name))
+        return (
+            self._summary(column) == "sum"
+            and column.role in ADDITIVE
+            and not words & {"rank", "position", "pick", "no", "number", "#", "year", "round", "week", "per", "id"}
+        )
 
     # rows
     def _rows(self, asked: Asked) -> bool:
@@ -753,8 +854,10 @@ class Reader:
         if not targets and not asked.rows and not query.filters:
             raise NotRead("?")
         columns = list(dict.fromkeys(self.name(self.column(t)) for t in targets))
+        if asked.rows and not asked.wh and False:
+            pass
         if len(columns) > 1 and not self._coordinated(targets):
-            kept = [t for t in targets if not self._stands_for_rows(t, self.column(t))]
+            kept = [t for t in targets if not self.stands_for_rows(t)]
             if kept and len(kept) < len(targets) and self._coordinated(kept):
                 columns = list(dict.fromkeys(self.name(self.column(t)) for t in kept))
             else:
@@ -763,9 +866,22 @@ class Reader:
         for node, direction in asked.orders:
             name = columns[0] if node is None else self.name(self.column(node))
             query.order.append(f"{name} {direction}")
-        if not columns and not query.filters and not query.order:
+        if not columns and not (self._lists_rows(asked) and (query.filters or query.order)):
             raise NotRead("?")
         return True
+
+    def _lists_rows(self, asked: Asked) -> bool:
+        """True when whole rows are asked for: `which cars have …`, `list the orders over …`."""
+        lead = [n for n in self.row if n.letter not in "ei"]
+        while lead and lead[0].letter == "s":
+            lead = lead[1:]
+        if not lead or any(n.letter == "l" for n in self.row[:4]):
+            return False
+        if lead[0].letter == "w" and lead[0].op in ("which", "what") and len(lead) > 1:
+            lead = lead[1:]
+        elif lead[0].letter == "w":
+            return False
+        return lead[0].letter == "n" or (lead[0].letter == "F" and asked.rows)
 
     def _coordinated(self, targets: list[Node]) -> bool:
         """True when the targets are listed together: `name, country and age`."""

@@ -31,6 +31,7 @@ class Lexicon:
     comparatives: Mapping[Phrase, tuple[str, tuple[tuple[str, ...], ...]]]
     synonyms: tuple[tuple[str, ...], ...]
     values: Mapping[str, frozenset[str]]
+    companions: frozenset[str]
     asks: Mapping[str, tuple[str, ...]]
     months: Mapping[str, int]
     ordinals: Mapping[str, int]
@@ -59,7 +60,7 @@ class Lexicon:
             if word.endswith(suffix) and len(word) - len(suffix) >= 4:
                 word = word[: -len(suffix)]
                 break
-        if len(word) > 4 and word[-1] == word[-2] and word[-1] not in "sl":
+        if len(word) > 3 and word[-1] == word[-2] and word[-1] not in "sl":
             word = word[:-1]
         return word[:-1] if len(word) > 4 and word[-1] in "ei" else word
 
@@ -86,6 +87,7 @@ def lexicon(language: str = "en") -> Lexicon:
         comparatives=_measures(data["comparatives"]),
         synonyms=tuple(tuple(group) for group in data["synonyms"]),
         values=_groups(data["values"]),
+        companions=frozenset(data["companions"]),
         asks={key: tuple(names) for key, names in data["asks"].items()},
         months=months,
         ordinals=data["ordinals"],
