@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
+from qa.engine import pool
 from qa.errors import LoadError
 from qa.ui import cards, datasets, links
 from qa.ui import progress as watching
@@ -17,6 +18,7 @@ QUESTION_LENGTH = 2000
 def pick(here: Session) -> Dataset:
     """The picker and the place to add files; gives the dataset to work on. A link it was opened with goes first."""
     st.title("Ask your data")
+    pool.shared().warm()
     waiting = links.open_shared(here)
     dataset = _picker(here)
     links.notice(waiting)

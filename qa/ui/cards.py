@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-import plotly.graph_objects as go
 import streamlit as st
 
 from qa.answer.answer import Answer, AnswerPart
 from qa.answer.formats import show
-from qa.ui import actions, evidence, links, plan_editor
+from qa.ui import actions, charts, evidence, links, plan_editor
 from qa.ui.asking import ask, run
 from qa.ui.columns import column_config
 from qa.ui.session import Dataset, Entry, Session
@@ -75,7 +74,7 @@ def part_view(part: AnswerPart, key: str, *, heading: bool = False) -> None:
     if part.sentences:
         with st.container(key=f"sentence-{key}"):
             st.text(" ".join(part.sentences))
-    chart(part, key)
+    charts.chart(part, key)
     if not _is_value(part):
         table(part, key)
     for warning in part.warnings:
@@ -90,21 +89,6 @@ def _is_value(part: AnswerPart) -> bool:
 def shown_value(part: AnswerPart) -> str:
     """The single value as its column is shown everywhere else."""
     return show(part.value, part.columns[0])
-
-
-def chart(part: AnswerPart, key: str) -> None:
-    """The part's chart, if it has one, with its description for a screen reader and its note."""
-    if not part.chart or not part.chart.get("figure"):
-        return
-    figure = go.Figure(part.chart["figure"])
-    st.plotly_chart(
-        figure,
-        key=f"chart-{key}",
-        alt=part.chart.get("alt") or part.title,
-        config={"displaylogo": False, "responsive": True},
-    )
-    if part.chart.get("note"):
-        st.caption(escape(part.chart["note"]))
 
 
 def table(part: AnswerPart, key: str) -> None:

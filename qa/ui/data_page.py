@@ -124,7 +124,11 @@ def column_detail(table: Table) -> None:
             if report.null_words:
                 words = ", ".join(f"{word!r} ({count:,})" for word, count in report.null_words.items())
                 st.text(f"Read as missing: {words}")
-        shown: dict[str, float | None] = {"values": column.count - column.missing, "missing": column.missing, "distinct": column.distinct}
+        shown: dict[str, float | None] = {
+            "values": column.count - column.missing,
+            "missing": column.missing,
+            "distinct": column.distinct,
+        }
         shown |= {"mean": column.mean, "standard deviation": column.std, "quarter below": column.q25}
         shown |= {"median": column.median, "quarter above": column.q75}
         st.caption(" · ".join(f"{key} {number(value)}" for key, value in shown.items() if value is not None))
@@ -181,7 +185,10 @@ def load_report(table: Table) -> None:
         with st.expander(f"{plural(report.skipped_total or len(report.skipped), 'row')} left out"):
             frame = pl.DataFrame(list(report.skipped), schema=["row", "why", "text"], orient="row")
             st.dataframe(frame, hide_index=True, alt="Rows left out")
-    for spellings, title in ((report.variants, "Read as one value"), (report.offered, "May be the same value (left apart)")):
+    for spellings, title in (
+        (report.variants, "Read as one value"),
+        (report.offered, "May be the same value (left apart)"),
+    ):
         for name, pairs in spellings.items():
             text = ", ".join(f"{a!r} → {b!r}" for a, b in list(pairs.items())[:8])
             st.text(f"{title} in {name}: {text}")

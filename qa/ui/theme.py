@@ -11,6 +11,8 @@ CSS = """
   [data-testid="stMainBlockContainer"] h3 { font-size: 1.2rem; padding: 1rem 0 .25rem; }
   [data-testid="stMetricValue"] { font-size: 1.6rem; }
   [data-testid="stSidebarHeader"] { height: 2.5rem; }
+  [data-testid="stCaptionContainer"], [data-testid="stCaptionContainer"] p { color: inherit; }
+  [data-testid="stCaptionContainer"] { opacity: .78; }
   .st-key-nav { gap: .15rem; }
   .st-key-trail button { justify-content: flex-start; min-height: 0; padding: .15rem 0; }
   .st-key-trail button > div, .st-key-trail button span { justify-content: flex-start; text-align: left; min-width: 0; }
