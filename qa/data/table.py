@@ -104,6 +104,8 @@ class ColumnProfile(Facts):
     """(from, to, count) for numeric columns, at most 20 bins"""
     description: str | None = None
     synonyms: tuple[str, ...] = ()
+    delimiter: str | None = None
+    """what separates the items of a tag list"""
 
 
 class Profile(Facts):
@@ -114,6 +116,12 @@ class Profile(Facts):
     rows: int
     description: str | None = None
     columns: tuple[ColumnProfile, ...]
+    synonyms: tuple[str, ...] = ()
+    """other words for a row of the table, from its semantic file"""
+    default_date: str | None = None
+    """the column that "last month" is about, from its semantic file"""
+    metrics: dict[str, str] = {}
+    """named formulas, from its semantic file"""
 
     def column(self, name: str) -> ColumnProfile:
         return next(column for column in self.columns if column.name == name)
