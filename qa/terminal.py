@@ -1,0 +1,102 @@
+"""Answers, tables and profiles as a terminal shows them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table as Grid
+
+from qa.answer.answer import Answer, AnswerPart
+from qa.answer.cells import json_rows
+from qa.data.table import ColumnProfile, Table
+
+ROWS = 20
+BARS = "▁▂▃▄▅▆▇█"
+
+
+def show(answer: Answer, console: Console | None = None) -> None:
+    """The answer as a person reads it: sentence, table, then what was assumed and checked."""
+    out = console or Console()
+    match answer.status:
+        case "answered":
+            for part in answer.parts:
+                _show_part(out, part)
+        case "clarify":
+            out.print(escape(answer.question_back or ""))
+            for option in answer.options:
+                out.print(f"  - {escape(option.label)}")
+        case "declined":
+            out.print(escape(answer.reason or "This question is declined."))
+            if answer.missing:
+                out.print(f"Not understood: {escape(', '.join(answer.missing))}")
+            if answer.nearest:
+                out.print(f"Try: {escape(answer.nearest)}")
+        case _:
+            out.print(escape(answer.reason or "No answer."))
+
+
+def _show_part(out: Console, part: AnswerPart) -> None:
+    if part.title:
+        out.print(f"[bold]{escape(part.title)}[/bold]")
+    for sentence in part.sentences:
+        out.print(escape(sentence))
+    if part.table.height > 1 or part.table.width > 1:
+        show_rows([column.model_dump() for column in part.columns], json_rows(part.table.head(ROWS)), out)
+        if part.total_rows > ROWS:
+            out.print(f"[dim]{part.total_rows - ROWS:,} more rows[/dim]")
+    for mark, texts in (("assumed", part.assumptions), ("warning", part.warnings)):
+        for text in texts:
+            out.print(f"[dim]{mark}:[/dim] {escape(text)}")
+    for check in part.checks:
+        out.print(f"[dim]{'✓' if check.passed else '·' if check.passed is None else '✗'} {escape(check.detail)}[/dim]")
+
+
+def show_rows(columns: Sequence[dict[str, Any]], rows: Sequence[Sequence[Any]], console: Console | None = None) -> None:
+    """A small table; numbers to the right, missing as an empty cell."""
+    out, grid = console or Console(), Grid(show_edge=False, pad_edge=False)
+    for column in columns:
+        numeric = column["kind"] in ("integer", "number", "decimal")
+        grid.add_column(escape(str(column["name"])), justify="right" if numeric else "left", overflow="fold")
+    for row in rows:
+        grid.add_row(*(_cell(cell) for cell in row))
+    out.print(grid)
+
+
+def _cell(cell: Any) -> str:
+    if cell is None:
+        return ""
+    if isinstance(cell, float):
+        return f"{cell:,.6g}" if abs(cell) < 1e-4 or abs(cell) >= 1e15 else f"{cell:,.4f}".rstrip("0").rstrip(".")
+    return escape(str(cell))
+
+
+def show_profile(table: Table, console: Console | None = None) -> None:
+    """One line a column: kind, missing, distinct, range, and a sketch of its distribution."""
+    out = console or Console()
+    out.print(f"[bold]{escape(table.name)}[/bold]  {table.rows:,} rows × {len(table.columns)} columns")
+    grid = Grid(show_edge=False, pad_edge=False)
+    for header in ("column", "kind", "role", "missing", "distinct", "low", "high", "shape"):
+        grid.add_column(header, justify="right" if header in ("missing", "distinct") else "left", overflow="fold")
+    for column in table.profile.columns:
+        grid.add_row(
+            escape(column.name), column.kind, column.role or "", f"{column.missing:,}", f"{column.distinct:,}", _cell(column.low), _cell(column.high), _sketch(column),
+        )  # fmt: skip
+    out.print(grid)
+    for assumption in table.report.assumptions:
+        undo = f" [dim]({escape(assumption.reversal)})[/dim]" if assumption.reversal else ""
+        out.print(f"[dim]assumed:[/dim] {escape(assumption.message)}{undo}")
+
+
+def _sketch(column: ColumnProfile) -> str:
+    if column.histogram:
+        return sparkline([count for _, _, count in column.histogram])
+    return escape(", ".join(str(value) for value, _ in column.top[:3]))
+
+
+def sparkline(counts: Sequence[int]) -> str:
+    """Counts as a row of bars."""
+    top = max(counts, default=0)
+    return "".join(BARS[min(len(BARS) - 1, count * len(BARS) // (top + 1))] for count in counts) if top else ""
