@@ -14,10 +14,11 @@ from qa import pipeline
 from qa.answer.answer import Answer
 from qa.data.read import load
 from qa.data.table import Table
-from qa.errors import Issue, LoadError, PlanError, QAError
+from qa.engine.pool import Pool
+from qa.errors import Issue, LoadError, QAError
 from qa.evaluate.compare import Verdict, verdict
 from qa.evaluate.shape import prediction
-from qa.plan.check import check, today_clock
+from qa.plan.check import today_clock
 from qa.plan.plan import PlanReply, as_json
 from qa.planner import model, payload
 from qa.planner.attempts import Call, Planned, Said
@@ -151,12 +152,16 @@ def run(
         return Report(questions.name, "none")
     told = Report(questions.name, "replies" if replies else planner or ("model" if chosen.model else "offline"))
     recorded = _recorded(replies) if replies else None
-    asked = _Asker(chosen, planner, recorded, chaos)
     lines = []
-    for place, record in enumerate(records, start=1):
-        lines.append(_scored(record, asked, told))
-        if progress and place % 25 == 0:
-            progress(f"{place} of {len(records)}")
+    pool = Pool(chosen)
+    try:
+        asker, shelf = _Asker(chosen, planner, recorded, chaos, pool), _Shelf(chosen)
+        for place, record in enumerate(records, start=1):
+            lines.append(_scored(record, asker, shelf, told))
+            if progress and place % 25 == 0:
+                progress(f"{place} of {len(records)}")
+    finally:
+        pool.close()
     if out is not None:
         out.write_text(
             "".join(json.dumps(line, ensure_ascii=False, default=str) + "\n" for line in lines), encoding="utf-8"
@@ -198,19 +203,13 @@ def _beside(questions: Path, file: str) -> Path:
     return near if near.exists() else questions.parent.parent / file
 
 
-class _Asker:
-    """Asks records one after the other; tables are loaded once, and the last few kept."""
+class _Shelf:
+    """The tables of records, each loaded once; the last few are kept."""
 
     kept = 24
 
-    def __init__(
-        self, settings: Settings, planner: Planner | None, recorded: dict[str, list[Any]] | None, chaos: bool
-    ) -> None:
+    def __init__(self, settings: Settings) -> None:
         self.settings = settings
-        self.planner = planner
-        self.recorded = recorded
-        self.chaos = chaos
-        self.asked = 0
         self.loaded: dict[tuple[str | None, Path], list[Table]] = {}
 
     def tables(self, record: Record) -> list[Table]:
@@ -224,6 +223,18 @@ class _Asker:
             self.loaded[key] = load(path, name=name, cache=self.settings.cache)
         return self.loaded[key]
 
+
+@dataclass
+class _Asker:
+    """Asks records one after the other, in the way the run was started."""
+
+    settings: Settings
+    planner: Planner | None
+    recorded: dict[str, list[Any]] | None
+    chaos: bool
+    pool: Pool
+    asked: int = 0
+
     def ask(self, record: Record, tables: Sequence[Table]) -> tuple[Answer, Planned | None]:
         """The answer, and what a recorded or disturbed model did when one took part."""
         if self.recorded is not None and not self.recorded.get(record.id):
@@ -233,7 +244,9 @@ class _Asker:
         if self.chaos and self.planner != "offline":
             return self._through(record, tables, lambda request: model.call(request, self.settings))
         words = record.question if self.planner == "offline" else record.asked
-        return pipeline.ask(words, tables, settings=self.settings, planner=self.planner), None
+        return pipeline.ask(
+            words, tables, settings=self.settings, planner=self.planner, record=False, pool=self.pool
+        ), None
 
     def _through(self, record: Record, tables: Sequence[Table], transport: model.Transport) -> tuple[Answer, Planned]:
         """Plan through a stand-in for the provider, first reply broken under chaos, then run the plan."""
@@ -249,7 +262,9 @@ class _Asker:
             reason = str(planned.failure) if planned.failure else "no reply"
             return Answer(status="failed", question=record.question, reason=reason, issues=issues), planned
         reply = json.dumps(as_json(planned.reply))
-        return pipeline.ask(record.question, tables, settings=self.settings, saved_reply=reply), planned
+        return pipeline.ask(
+            record.question, tables, settings=self.settings, saved_reply=reply, record=False, pool=self.pool
+        ), planned
 
     def _checker(self, tables: Sequence[Table]) -> Callable[[PlanReply], list[Issue]]:
         sources = {table.name: table for table in tables}
@@ -257,8 +272,8 @@ class _Asker:
 
         def issues(reply: PlanReply) -> list[Issue]:
             try:
-                check(reply, sources, clock=clock)
-            except PlanError as error:
+                self.pool.check(reply, sources, clock=clock)
+            except QAError as error:
                 return list(error.issues)
             return []
 
@@ -276,12 +291,12 @@ def _spoken(replies: Sequence[Any]) -> model.Transport:
     return carried
 
 
-def _scored(record: Record, asker: _Asker, told: Report) -> dict[str, Any]:
+def _scored(record: Record, asker: _Asker, shelf: _Shelf, told: Report) -> dict[str, Any]:
     """One prediction line, counted into the report."""
     planned: Planned | None = None
     started = time.perf_counter()
     try:
-        tables = asker.tables(record)
+        tables = shelf.tables(record)
         started = time.perf_counter()
         answer, planned = asker.ask(record, tables)
         line = prediction(record.id, answer, record.raw)
@@ -333,11 +348,11 @@ def _recorded(path: Path) -> dict[str, list[Any]]:
 
 def _export(records: Sequence[Record], path: Path, settings: Settings) -> None:
     """Write the exact messages of every question, one JSON line each; a table that cannot be loaded is named there."""
-    asker = _Asker(settings, None, None, False)
+    shelf = _Shelf(settings)
     with path.open("w", encoding="utf-8") as out:
         for record in records:
             try:
-                built = payload.build(record.asked, asker.tables(record), privacy=settings.privacy)
+                built = payload.build(record.asked, shelf.tables(record), privacy=settings.privacy)
                 line: dict[str, Any] = {"id": record.id, **built.as_dict()}
             except QAError as error:
                 line = {"id": record.id, "error": str(error)}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -29,6 +30,20 @@ class Purse:
     @property
     def left(self) -> float:
         return max(0.0, self.limit - self.spent)
+
+
+_purses: OrderedDict[str, Purse] = OrderedDict()
+_MOST_PURSES = 10_000
+
+
+def purse_of(session: str, settings: Settings) -> Purse:
+    """The purse of a session, the same one for all its questions in this process."""
+    purse = _purses.setdefault(session, Purse(settings.max_cost_session))
+    purse.limit = settings.max_cost_session
+    _purses.move_to_end(session)
+    while len(_purses) > _MOST_PURSES:
+        _purses.popitem(last=False)
+    return purse
 
 
 @dataclass

@@ -27,6 +27,8 @@ BACK_OFF = (0.5, 2.0)
 """Seconds before the first and the second transport retry, unless the provider names a time."""
 LONGEST_REPLY = 200_000
 LONGEST_WAIT = 20.0
+POLL = 0.05
+"""Seconds between two looks at whether the user has stopped."""
 
 Check = Callable[[PlanReply], Sequence[Issue]]
 Progress = Callable[[str], None]
@@ -66,7 +68,7 @@ class Conversation:
     attempts: list[Attempt] = field(default_factory=list)
 
     def plan(self) -> Planned:
-        """The first reply without issues. Raises nothing: a fault or a limit is the `failure`."""
+        """The first reply without issues; a fault or a limit is the `failure`. Raises only what `progress` raises."""
         try:
             return self._plan()
         except CallFailed as failed:
@@ -132,8 +134,9 @@ class Conversation:
         end = time.monotonic() + request.timeout + 1.0
         while True:
             try:
-                outcome = box.get(timeout=0.05)
+                outcome = box.get(timeout=POLL)
             except queue.Empty:
+                self._tell("waiting for the model")
                 if self._stopped:
                     raise CallFailed(faults.named("stopped")) from None
                 if time.monotonic() > end:
@@ -178,11 +181,12 @@ class Conversation:
         pause = fault.after if fault.after is not None else BACK_OFF[min(tries, len(BACK_OFF) - 1)]
         if not fault.retry or tries >= most or pause > min(LONGEST_WAIT, self.budget.seconds_left):
             raise CallFailed(fault)
-        if self.progress:
-            self.progress(f"{self.model}: {fault.message}, trying again in {pause:g} s")
-        (self.stop or threading.Event()).wait(pause)
-        if self._stopped:
-            raise CallFailed(faults.named("stopped"))
+        end = time.monotonic() + pause
+        while (left := end - time.monotonic()) > 0:
+            self._tell(f"{fault.message}, trying again in {pause:g} s")
+            (self.stop or threading.Event()).wait(min(left, POLL))
+            if self._stopped:
+                raise CallFailed(faults.named("stopped"))
 
     def _read(self, said: Said) -> tuple[Reply | None, tuple[Issue, ...], str]:
         """The reply if it fits, else what is wrong with it, and a mark that is the same for the same plan."""
@@ -252,9 +256,12 @@ class Conversation:
         self.attempts.append(attempt)
 
     def _say(self, turn: int, tries: int) -> None:
+        doing = f"repairing the plan ({turn} of {REPAIRS})" if turn else "planning"
+        self._tell(f"{doing}{', again' if tries else ''}")
+
+    def _tell(self, doing: str) -> None:
         if self.progress:
-            doing = f"repairing the plan ({turn} of {REPAIRS})" if turn else "planning"
-            self.progress(f"{self.model}: {doing}{', again' if tries else ''}")
+            self.progress(f"{self.model}: {doing}")
 
 
 _FIELDS = {

@@ -10,7 +10,7 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from functools import lru_cache
 from types import ModuleType
@@ -88,8 +88,8 @@ def plan(
     """Ask `settings.model`, then each of `settings.fallback_models`, until a reply passes `check`.
 
     `check` gives the issues of a plan reply, none when it fits. The budget counts over all models. When no reply
-    fits, `Planned.reply` is None and `Planned.failure` says why; nothing is raised but `ModelUnavailable` when no
-    model is set. `via` stands in for the provider: a recorded or scripted model.
+    fits, `Planned.reply` is None and `Planned.failure` says why. `progress` is told what is going on, also while
+    waiting; what it raises ends the question. Raises `ModelUnavailable` when no model is set. `via` stands in for the provider: a recorded or scripted model.
     """
     built = _payload(question, tables, settings, history, send_rules)
     spending = budget or Budget.of(settings)
@@ -113,13 +113,23 @@ def plans(
     built = _payload(question, tables, settings, history, send_rules)
     spending = budget or Budget.of(settings, plans=k)
     models = _models(settings)
-    asked = [([models[n % len(models)]], 0.0 if n < len(models) else 0.8) for n in range(k)]
-    with ThreadPoolExecutor(max_workers=k) as pool:
-        running = [
-            pool.submit(_first, [*names], built, settings, check, spending, progress, stop, warmth)
-            for names, warmth in asked
-        ]
+    halted = threading.Event()
+    asked = [(models[n % len(models)], 0.0 if n < len(models) else 0.8) for n in range(k)]
+    pool = ThreadPoolExecutor(max_workers=k)
+    running = [
+        pool.submit(_first, [name], built, settings, check, spending, None, halted, warmth) for name, warmth in asked
+    ]
+    try:
+        while not all(future.done() for future in running):
+            wait(running, timeout=0.05)
+            if progress:
+                progress(f"{sum(future.done() for future in running)} of {k} plans are ready")
+            if stop is not None and stop.is_set():
+                halted.set()
         return [future.result() for future in running]
+    finally:
+        halted.set()
+        pool.shutdown(wait=False)
 
 
 def _models(settings: Settings) -> list[str]:
@@ -184,11 +194,11 @@ _ENDS = frozenset({"stopped", "too_many_calls", "too_slow", "too_many_tokens"})
 
 def _loaded_while(stop: threading.Event | None, progress: Progress | None) -> Issue | None:
     """Wait for the model library, but not once the user has stopped. Gives the issue when it is not there."""
-    if progress:
-        progress("loading the model library")
     thread = warm()
     while thread.is_alive():
         thread.join(0.05)
+        if progress:
+            progress("loading the model library")
         if stop is not None and stop.is_set():
             return faults.named("stopped").issue()
     return None if _loaded else faults.named("not_installed").issue()

@@ -79,6 +79,12 @@ class Payload:
         return {"messages": list(self.messages), "privacy": self.privacy, "cut": list(self.cut), "tokens": self.tokens}
 
 
+def with_real_names(reply: dict[str, Any], tables: Sequence[Table]) -> dict[str, Any]:
+    """A recorded reply to these tables with the short names of their payload put back to the real ones."""
+    made: dict[str, Any] = expanded(reply, Handles.of(tables).names)
+    return made
+
+
 def build(
     question: str,
     tables: Sequence[Table],
