@@ -15,6 +15,8 @@ from qa.ui.session import Dataset, Entry, Session
 from qa.ui.sidebar import STATES, summary
 from qa.ui.words import cut, escape, plain, plural, rows
 
+SECOND = "second engine"
+"""the name of the cross-check among an answer's checks"""
 ROWS_SHOWN = 8
 """rows of a table that are seen without scrolling"""
 
@@ -118,7 +120,7 @@ def _quiet(part: AnswerPart, key: str) -> None:
             st.badge(f"{rows(used)} used", color="gray")
         if skipped := sum((part.support.get("missing_skipped") or {}).values()):
             st.badge(f"{plural(skipped, 'missing value')} skipped", color="gray", help=_skipped(part))
-    notes = [n for n in (part.reading, *part.assumptions) if n]
+    notes = list(dict.fromkeys(part.assumptions))
     with st.container(key=f"notes-{key}", gap="xxsmall"):
         for note in notes[:3]:
             st.caption(f":material/info: {escape(note)}")
@@ -134,7 +136,7 @@ def _skipped(part: AnswerPart) -> str:
 
 def verdict(part: AnswerPart) -> tuple[str, Any, str, str]:
     """Label, colour, icon and reason of the verified badge."""
-    cross = next((check for check in part.checks if "cross" in check.name.lower()), None)
+    cross = next((check for check in part.checks if check.name == SECOND), None)
     failed = [check for check in part.checks if check.passed is False]
     if failed:
         return "Check failed", "red", ":material/gpp_bad:", escape(failed[0].detail)

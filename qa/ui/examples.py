@@ -9,6 +9,8 @@ from qa.data.table import ColumnProfile, Table
 from qa.types import Kind, Role
 
 NOT_MEASURES = frozenset({Role.ID, Role.YEAR, Role.GEO, Role.CATEGORY})
+LABELS = frozenset({"id", "ids", "key", "code", "rank", "index", "number", "no", "zip", "year", "phone"})
+"""words of a column name whose numbers are names of things, whatever its role"""
 FIRST_MEASURES = (Role.CURRENCY, Role.COUNT, Role.BALANCE, None, Role.RATE, Role.PERCENT)
 
 
@@ -16,7 +18,8 @@ def examples(tables: Sequence[Table], answerable: Callable[[str], bool], most: i
     """At most `most` questions that `answerable` says can be answered, of different shapes, biggest table first."""
     ordered = sorted(tables, key=lambda table: -table.rows)
     found: dict[str, None] = {}
-    for question in islice((q for table in ordered for q in _candidates(table)), 24):
+    for asked in islice((q for table in ordered for q in _candidates(table)), 24):
+        question = asked[:1].upper() + asked[1:]
         if question not in found and answerable(question):
             found[question] = None
         if len(found) == most:
@@ -56,7 +59,8 @@ def words(column: ColumnProfile) -> str:
 
 
 def _measure(column: ColumnProfile) -> bool:
-    return column.kind.numeric and column.role not in NOT_MEASURES and column.distinct > 2
+    name = set(words(column).casefold().split())
+    return column.kind.numeric and column.role not in NOT_MEASURES and column.distinct > 2 and not name & LABELS
 
 
 def _group(column: ColumnProfile) -> bool:

@@ -37,20 +37,24 @@ KEY = _column("customer_id", Kind.INTEGER, 1000, Role.ID)
 
 
 def test_questions_name_the_columns_as_words() -> None:
-    assert examples([_table(PRICE, STATE)], lambda _: True)[0] == "average list price by state"
+    assert examples([_table(PRICE, STATE)], lambda _: True)[0] == "Average list price by state"
 
 
 def test_only_answerable_questions_are_offered() -> None:
-    assert examples([_table(PRICE, STATE)], lambda question: "how many" in question) == [
-        "how many rows have list price over 400,000",
-        "how many rows per state",
-        "how many rows are there",
+    assert examples([_table(PRICE, STATE)], lambda question: "How many" in question) == [
+        "How many rows have list price over 400,000",
+        "How many rows per state",
+        "How many rows are there",
     ]
 
 
 def test_an_id_is_never_summed_or_averaged() -> None:
-    assert examples([_table(KEY)], lambda _: True) == ["how many rows are there"]
+    assert examples([_table(KEY)], lambda _: True) == ["How many rows are there"]
+
+
+def test_numbers_that_are_names_of_things_are_no_measure() -> None:
+    assert examples([_table(_column("size_rank", Kind.INTEGER, 900))], lambda _: True) == ["How many rows are there"]
 
 
 def test_a_table_of_nothing_familiar_still_has_a_question() -> None:
-    assert examples([_table(_column("x", Kind.LIST, 5))], lambda _: True) == ["how many rows are there"]
+    assert examples([_table(_column("x", Kind.LIST, 5))], lambda _: True) == ["How many rows are there"]
