@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import json
 
+import polars as pl
 import streamlit as st
 
 from qa.plan import reference
+from qa.plan.functions import FUNCTIONS
+from qa.plan.functions.table import Function
+from qa.plan.steps import STEPS
 from qa.ui import datasets
 from qa.ui.asking import run
 from qa.ui.plan_editor import problems, show_issues
@@ -51,6 +55,47 @@ def formula_box(here: Session) -> None:
         show_issues(as_column if len(as_column) <= len(as_metric) else as_metric)
 
 
-def language() -> None:
-    """The reference, made from the same tables that the checker reads."""
-    st.markdown(reference.reference_text())
+def steps() -> None:
+    """Every step: what it does, and an example of it."""
+    for op, step in STEPS.items():
+        with st.expander(op):
+            st.text(" ".join((step.__doc__ or "").split()))
+            if step.examples:
+                st.code(json.dumps(step.examples[0].step, ensure_ascii=False), language="json", wrap_lines=True)
+
+
+def functions() -> None:
+    """Every function with its meaning, what missing does and an example; searchable."""
+    left, right = st.columns([3, 1])
+    search = left.text_input("Search functions", key="functions", placeholder="round, month, share").strip().casefold()
+    families = {"": "all", "row": "of a row", "aggregate": "of a group", "window": "in an order"}
+    family = right.selectbox("Kind", list(families), format_func=lambda key: families[key], key="family")
+    found = [f for f in FUNCTIONS.values() if not f.operator and family in ("", f.family)]
+    found = [f for f in found if search in f"{f.name} {f.doc} {' '.join(f.words)}".casefold()]
+    frame = pl.DataFrame(
+        {
+            "function": [f.signature for f in found],
+            "gives": [f.doc for f in found],
+            "missing": [f.missing for f in found],
+            "example": [_example(f) for f in found],
+        },
+        schema=dict.fromkeys(("function", "gives", "missing", "example"), pl.String),
+    )
+    wide = {"gives": st.column_config.TextColumn(width="large"), "missing": st.column_config.TextColumn(width="medium")}
+    st.dataframe(frame, hide_index=True, height=420, column_config=wide, alt="Functions of the language")
+
+
+def _example(function: Function) -> str:
+    if not function.examples:
+        return ""
+    first = function.examples[0]
+    value = first.value[0] if isinstance(first.value, list) and first.value else first.value
+    return f"{first.formula} → {'missing' if value is None else value}"
+
+
+def as_a_model_reads_it() -> None:
+    """The reference that goes to a model, drawn when opened."""
+    box = st.expander("The reference as a model reads it", key="reference", on_change="rerun")
+    if box.open:
+        with box:
+            st.code(reference.reference_text(), language=None, wrap_lines=True, height=480)
