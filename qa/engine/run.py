@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from qa.engine.ledger import counted, support_of
+from qa.engine.polars_code import NoScript, script
 from qa.engine.polars_engine import PolarsEngine, needs_row, part_frame, tidy
 from qa.engine.result import PartResult
 from qa.engine.sql_engine import statement
@@ -88,7 +89,8 @@ def _part(plan: CheckedPlan, index: int, part: CheckedPart, tables: Mapping[str,
     found = counted(engine, part.pipeline, needs_row(part.pipeline), total) if ledger else None
     return PartResult(
         frame=frame, checked=part, total_rows=total, truncated=truncated, ledger=found.ledger if found else (),
-        support=support.read(shown, found) if support else {}, notes=part.notes, warnings=found.warnings if found else (), sql=_sql(plan, index), ms=elapsed,
+        support=support.read(shown, found) if support else {}, notes=part.notes, warnings=found.warnings if found else (),
+        sql=_sql(plan, index), polars=_polars(plan, index), ms=elapsed,
     )  # fmt: skip
 
 
@@ -97,3 +99,10 @@ def _sql(plan: CheckedPlan, index: int) -> str:
         return statement(plan, index).sql(dialect="duckdb", pretty=True)
     except NoTwin as reason:
         return f"-- no SQL for this plan: {reason}"
+
+
+def _polars(plan: CheckedPlan, index: int) -> str:
+    try:
+        return script(plan, index)
+    except NoScript as reason:
+        return f"# no script for this plan: {reason}"
