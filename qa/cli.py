@@ -43,7 +43,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def parser() -> argparse.ArgumentParser:
     """The command line, as `python -m qa --help` shows it."""
-    top = argparse.ArgumentParser(prog="qa", description="Ask questions of your own tables and get answers you can trust.")
+    top = argparse.ArgumentParser(
+        prog="qa", description="Ask questions of your own tables and get answers you can trust."
+    )
     commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
     for name, (build, run, help_text) in COMMANDS.items():
         command = commands.add_parser(name, help=help_text, description=help_text)
@@ -56,15 +58,26 @@ def parser() -> argparse.ArgumentParser:
 
 
 def _files(command: argparse.ArgumentParser) -> None:
-    command.add_argument("files", nargs="+", metavar="FILE", help="CSV, Excel, Parquet, JSON, SQLite… each sheet a table")
+    command.add_argument(
+        "files", nargs="+", metavar="FILE", help="CSV, Excel, Parquet, JSON, SQLite… each sheet a table"
+    )
     _reading(command)
 
 
 def _reading(command: argparse.ArgumentParser) -> None:
     group = command.add_argument_group("reading", "what you know about the file; the rest is found from its bytes")
-    group.add_argument("--as", dest="as_kinds", action="append", default=[], metavar="COLUMN=KIND", help="read a column as text, integer, number, date, id…")
+    group.add_argument(
+        "--as",
+        dest="as_kinds",
+        action="append",
+        default=[],
+        metavar="COLUMN=KIND",
+        help="read a column as text, integer, number, date, id…",
+    )
     group.add_argument("--decimal", choices=[".", ","], help="the decimal mark")
-    group.add_argument("--dayfirst", choices=["yes", "no"], help="03/04/2024 is the 3rd of April (yes) or March 4th (no)")
+    group.add_argument(
+        "--dayfirst", choices=["yes", "no"], help="03/04/2024 is the 3rd of April (yes) or March 4th (no)"
+    )
     group.add_argument("--header", type=int, metavar="N", help="row of the header, counted from 1; 0 for none")
     group.add_argument("--sheet", help="only this sheet of a workbook")
     group.add_argument("--delimiter", help="what separates cells")
@@ -141,7 +154,14 @@ def _ask(options: argparse.Namespace) -> int:
     own = settings().model_copy(update={"model": options.model}) if options.model else settings()
     planner = options.planner or ("model" if options.model else None)
     saved = Path(options.reply).read_text(encoding="utf-8") if options.reply else None
-    answer = pipeline.ask(options.question, tables_of(options), settings=own, planner=planner, saved_reply=saved, progress=_progress(options))
+    answer = pipeline.ask(
+        options.question,
+        tables_of(options),
+        settings=own,
+        planner=planner,
+        saved_reply=saved,
+        progress=_progress(options),
+    )
     return _show(answer, options.json)
 
 
@@ -191,7 +211,9 @@ def _run(options: argparse.Namespace) -> int:
     reply = parse_reply(_plan_text(options))
     if options.engine == "duckdb":
         return _run_duckdb(options, reply)
-    return _show(pipeline.run_plan(reply.model_dump() if reply.reply != "plan" else reply, tables_of(options)), options.json)
+    return _show(
+        pipeline.run_plan(reply.model_dump() if reply.reply != "plan" else reply, tables_of(options)), options.json
+    )
 
 
 def _run_duckdb(options: argparse.Namespace, reply: Any) -> int:
@@ -203,11 +225,13 @@ def _run_duckdb(options: argparse.Namespace, reply: Any) -> int:
 
     tables = {table.name: table for table in tables_of(options)}
     plan = checked_plan(reply, tables)
-    parts = []
+    parts: list[dict[str, Any]] = []
     for index, part in enumerate(plan.parts):
         frame = run_sql(statement(plan, index), tables, limit=settings().result_rows)
         columns = [{"name": h, "kind": c.kind, "role": c.role} for c, h in zip(part.shown, part.headers, strict=True)]
-        parts.append({"title": part.part.title, "columns": columns, "rows": json_rows(frame), "total_rows": frame.height})
+        parts.append(
+            {"title": part.part.title, "columns": columns, "rows": json_rows(frame), "total_rows": frame.height}
+        )
     if options.json:
         emit({"status": "answered", "engine": "duckdb", "parts": parts})
     else:
@@ -229,7 +253,16 @@ def _check(options: argparse.Namespace) -> int:
         reply = parse_reply(_plan_text(options))
         if isinstance(reply, PlanReply):
             plan = checked_plan(reply, tables)
-            parts = [{"title": p.part.title, "columns": [{"name": h, "kind": c.kind, "role": c.role} for c, h in zip(p.shown, p.headers, strict=True)], "notes": list(p.notes)} for p in plan.parts]
+            parts = [
+                {
+                    "title": p.part.title,
+                    "columns": [
+                        {"name": h, "kind": c.kind, "role": c.role} for c, h in zip(p.shown, p.headers, strict=True)
+                    ],
+                    "notes": list(p.notes),
+                }
+                for p in plan.parts
+            ]
     except QAError as error:
         issues = error.issues
     if options.json:
@@ -249,7 +282,9 @@ def _profile_options(command: argparse.ArgumentParser) -> None:
 def _profile(options: argparse.Namespace) -> int:
     tables = tables_of(options)
     if options.json:
-        shown = [{"profile": t.profile.model_dump(mode="json"), "report": t.report.model_dump(mode="json")} for t in tables]
+        shown = [
+            {"profile": t.profile.model_dump(mode="json"), "report": t.report.model_dump(mode="json")} for t in tables
+        ]
         emit(shown[0] if len(shown) == 1 else {"tables": shown})
     else:
         from qa.terminal import show_profile
@@ -261,7 +296,12 @@ def _profile(options: argparse.Namespace) -> int:
 
 def _load_options(command: argparse.ArgumentParser) -> None:
     _files(command)
-    command.add_argument("--to", required=True, metavar="OUT", help="OUT.csv or OUT.parquet; with several files a folder ending in /, for the cells as read")
+    command.add_argument(
+        "--to",
+        required=True,
+        metavar="OUT",
+        help="OUT.csv or OUT.parquet; with several files a folder ending in /, for the cells as read",
+    )
     command.add_argument("--report", metavar="OUT.json", help="write the load report")
 
 
@@ -270,7 +310,14 @@ def _load(options: argparse.Namespace) -> int:
         return _convert_all(options)
     tables = tables_of(options)
     if len(tables) != 1:
-        raise LoadError(Issue("several_tables", options.files[0], f"There are {len(tables)} tables: {', '.join(t.name for t in tables)}.", "Choose one with --sheet, or load to a folder/."))
+        raise LoadError(
+            Issue(
+                "several_tables",
+                options.files[0],
+                f"There are {len(tables)} tables: {', '.join(t.name for t in tables)}.",
+                "Choose one with --sheet, or load to a folder/.",
+            )
+        )
     table, out = tables[0], Path(options.to)
     match out.suffix.lower():
         case ".parquet":
@@ -294,7 +341,9 @@ def _convert_all(options: argparse.Namespace) -> int:
     for file in options.files:
         path = Path(file)
         try:
-            grid = read_grid(path, delimiter=reading.delimiter, encoding=reading.encoding, quote=reading.quote, header=reading.header)
+            grid = read_grid(
+                path, delimiter=reading.delimiter, encoding=reading.encoding, quote=reading.quote, header=reading.header
+            )
             write_cells(grid, folder / f"{path.name}_converted.csv")
         except QAError as error:
             failed += 1
@@ -384,9 +433,9 @@ def _eval(options: argparse.Namespace) -> int:
 
 
 def _reference(options: argparse.Namespace) -> int:
-    from qa.plan.reference import reference_markdown
+    from qa.plan.reference import markdown
 
-    print(reference_markdown())
+    print(markdown())
     return OK
 
 

@@ -106,9 +106,21 @@ def run_plan(
     return _finished(desk, question, found, session, record)
 
 
-def _desk(tables: Sequence[Table], settings: Settings | None, pool: Pool | None, clock: Clock | None, progress: Progress | None) -> Desk:
+def _desk(
+    tables: Sequence[Table],
+    settings: Settings | None,
+    pool: Pool | None,
+    clock: Clock | None,
+    progress: Progress | None,
+) -> Desk:
     own = settings or process_settings()
-    return Desk({table.name: table for table in tables}, own, pool or shared(), clock or today_clock(own.zone, own.week_start), progress or _silent)
+    return Desk(
+        {table.name: table for table in tables},
+        own,
+        pool or shared(),
+        clock or today_clock(own.zone, own.week_start),
+        progress or _silent,
+    )
 
 
 # ---- planning --------------------------------------------------------------------------------
@@ -162,7 +174,7 @@ def _modelled(desk: Desk, question: str, history: Sequence[Turn]) -> Found:
         )  # fmt: skip
     except ModelUnavailable as error:
         return replace(_offline(desk, question, history), note=str(error))
-    attempts = tuple(Attempt(**{**vars(attempt)}) for attempt in planned.attempts)
+    attempts = tuple(Attempt(**vars(attempt)) for attempt in planned.attempts)
     if planned.reply is not None:
         return Found(planned.reply, "model", attempts, planned.model)
     second = _offline(desk, question, history)
@@ -200,7 +212,9 @@ def _finished(desk: Desk, question: str, found: Found, session: str, record: boo
 def _recorded(desk: Desk, answer: Answer, session: str) -> Answer:
     try:
         secrets = [desk.settings.api_key] if desk.settings.api_key else []
-        return answer.model_copy(update={"audit_id": Audit(desk.settings.audit).record(answer, session, secrets=secrets)})
+        return answer.model_copy(
+            update={"audit_id": Audit(desk.settings.audit).record(answer, session, secrets=secrets)}
+        )
     except QAError as error:
         return answer.model_copy(update={"issues": (*answer.issues, *error.issues)})
 
@@ -211,36 +225,62 @@ def _answer(desk: Desk, question: str, found: Found) -> Answer:
             return _run(desk, question, reply, found)
         case ClarifyReply() as back:
             options = tuple(
-                Option(label=o.label, reply=None if o.parts is None else as_json(PlanReply(parts=o.parts))) for o in back.options
+                Option(label=o.label, reply=None if o.parts is None else as_json(PlanReply(parts=o.parts)))
+                for o in back.options
             )
             return Answer(status="clarify", question=question, question_back=back.question, options=options)
         case DeclineReply() as no:
-            return Answer(status="declined", question=question, reason=no.reason, missing=no.missing, nearest=no.nearest)
+            return Answer(
+                status="declined", question=question, reason=no.reason, missing=no.missing, nearest=no.nearest
+            )
         case _:
             return _failed(question, found.issues)
 
 
 def _failed(question: str, issues: Sequence[Issue], reply: PlanReply | None = None) -> Answer:
     reason = " ".join(str(issue) for issue in issues[:3]) or "No plan could be made."
-    return Answer(status="failed", question=question, reason=reason, issues=tuple(issues), reply=None if reply is None else as_json(reply))
+    return Answer(
+        status="failed",
+        question=question,
+        reason=reason,
+        issues=tuple(issues),
+        reply=None if reply is None else as_json(reply),
+    )
 
 
 def _run(desk: Desk, question: str, reply: PlanReply, found: Found) -> Answer:
     try:
-        results: list[PartResult] = desk.clocked("run", lambda: desk.pool.run(reply, desk.tables, clock=desk.clock, tick=desk.tick("run")))
+        results: list[PartResult] = desk.clocked(
+            "run", lambda: desk.pool.run(reply, desk.tables, clock=desk.clock, tick=desk.tick("run"))
+        )
         checks = _crosschecked(desk, reply, results)
     except Stopped:
         return Answer(status="failed", question=question, reason="You stopped this question before it was answered.")
     except (PlanError, LimitExceeded) as error:
         return _failed(question, error.issues, reply)
     except EngineFault as fault:
-        issue = Issue("unexpected", "", "Something inside the program broke while running the plan.", "Please ask again, or ask it another way.")
-        return _failed(question, (issue,), reply).model_copy(update={"attempts": (Attempt(planner="engine", error=str(fault)),)})
+        issue = Issue(
+            "unexpected",
+            "",
+            "Something inside the program broke while running the plan.",
+            "Please ask again, or ask it another way.",
+        )
+        return _failed(question, (issue,), reply).model_copy(
+            update={"attempts": (Attempt(planner="engine", error=str(fault)),)}
+        )
     wrong = [check for check in checks if check.passed is False]
     if wrong:
-        issue = Issue("engines_disagree", "", f"The two engines gave different results, so no answer is shown: {wrong[0].detail}", "Please report this plan.")
+        issue = Issue(
+            "engines_disagree",
+            "",
+            f"The two engines gave different results, so no answer is shown: {wrong[0].detail}",
+            "Please report this plan.",
+        )
         return _failed(question, (issue,), reply)
-    parts = desk.clocked("answer", lambda: [_part(desk, question, result, check, found) for result, check in zip(results, checks, strict=True)])
+    parts = desk.clocked(
+        "answer",
+        lambda: [_part(desk, question, result, check, found) for result, check in zip(results, checks, strict=True)],
+    )
     return Answer(
         status="answered", question=question, parts=tuple(parts), reply=as_json(reply), result_hash=result_hash([part.table for part in parts]),
     )  # fmt: skip
@@ -251,12 +291,17 @@ def _crosschecked(desk: Desk, reply: PlanReply, results: Sequence[PartResult]) -
     rows = sum(table.rows for table in desk.tables.values())
     skipped = {
         "never": "Not cross-checked: switched off in the settings.",
-        "auto": f"Not cross-checked: {rows:,} rows are more than the budget of {desk.settings.crosscheck_rows:,}." if rows > desk.settings.crosscheck_rows else "",
+        "auto": f"Not cross-checked: {rows:,} rows are more than the budget of {desk.settings.crosscheck_rows:,}."
+        if rows > desk.settings.crosscheck_rows
+        else "",
     }.get(desk.settings.crosscheck, "")
     if skipped:
         return [Check("second engine", None, skipped) for _ in results]
     try:
-        checks: list[Check] = desk.clocked("crosscheck", lambda: desk.pool.crosscheck(reply, desk.tables, results, clock=desk.clock, tick=desk.tick("crosscheck")))
+        checks: list[Check] = desk.clocked(
+            "crosscheck",
+            lambda: desk.pool.crosscheck(reply, desk.tables, results, clock=desk.clock, tick=desk.tick("crosscheck")),
+        )
         return checks
     except (LimitExceeded, EngineFault) as error:
         return [Check("second engine", None, f"Not cross-checked: {error}") for _ in results]

@@ -49,10 +49,18 @@ def differs(left: pl.DataFrame, right: pl.DataFrame) -> str | None:
 
 
 def _comparable(frame: pl.DataFrame) -> pl.DataFrame:
+    # DuckDB hands its 128-bit whole numbers over as decimals without places.
+    frame = frame.with_columns(
+        pl.col(c).cast(pl.Int128) for c, d in frame.schema.items() if isinstance(d, pl.Decimal) and d.scale == 0
+    )
     changes = []
     for column, dtype in tidy(frame).schema.items():
         if isinstance(dtype, pl.Datetime):
-            changes.append(pl.col(column).dt.convert_time_zone("UTC").dt.replace_time_zone(None).cast(pl.Datetime("us")) if dtype.time_zone else pl.col(column).cast(pl.Datetime("us")))
+            changes.append(
+                pl.col(column).dt.convert_time_zone("UTC").dt.replace_time_zone(None).cast(pl.Datetime("us"))
+                if dtype.time_zone
+                else pl.col(column).cast(pl.Datetime("us"))
+            )
         elif isinstance(dtype, pl.Duration):
             changes.append(pl.col(column).dt.total_microseconds())
         elif isinstance(dtype, pl.Decimal):
@@ -70,7 +78,14 @@ def _as(like: pl.DataFrame, frame: pl.DataFrame) -> pl.DataFrame:
         numeric = dtype.is_numeric() and mine.is_numeric()
         both_time = dtype == pl.Datetime("us") and mine == pl.Date
         nothing = frame[column].null_count() == frame.height
-        if numeric or both_time or nothing or (dtype == pl.String and mine.is_integer()) or (dtype == pl.Date and isinstance(mine, pl.Datetime)):
+        if (
+            numeric
+            or both_time
+            or nothing
+            or (dtype == pl.String and mine.is_integer())
+            or (dtype.is_float() and mine == pl.String)
+            or (dtype == pl.Date and isinstance(mine, pl.Datetime))
+        ):
             changes.append(pl.col(column).cast(dtype, strict=False))
     return frame.with_columns(changes)
 
@@ -91,7 +106,10 @@ def _first_difference(left: pl.DataFrame, right: pl.DataFrame) -> str | None:
             continue
         if a.dtype.is_float():
             scale = max(float(a.abs().max() or 0), float(b.abs().max() or 0))  # type: ignore[arg-type]
-            near = ((a - b).abs() <= RELATIVE * pl.select(pl.max_horizontal(pl.lit(a.abs()), pl.lit(b.abs()))).to_series() + 1e-12 * scale) | (a.is_null() & b.is_null())
+            near = (
+                (a - b).abs()
+                <= RELATIVE * pl.select(pl.max_horizontal(pl.lit(a.abs()), pl.lit(b.abs()))).to_series() + 1e-12 * scale
+            ) | (a.is_null() & b.is_null())
             wrong = ~near.fill_null(False)
         else:
             wrong = ~a.eq_missing(b)

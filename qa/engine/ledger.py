@@ -8,7 +8,7 @@ from typing import Any
 
 import polars as pl
 
-from qa.engine.polars_engine import PolarsEngine
+from qa.engine.polars_engine import Engine, PolarsEngine
 from qa.engine.result import Ledger
 from qa.errors import Issue, PlanError
 from qa.plan.check import CheckedPipeline
@@ -36,7 +36,9 @@ def counted(engine: PolarsEngine, pipeline: CheckedPipeline, rows: bool, total: 
     known = _known(engine, pipeline, total)
     wanted = [index for index, count in enumerate(known) if count is None]
     lengths = [frames[index].select(pl.len().cast(pl.Int64).alias("n")) for index in wanted]
-    tallies = [pair for step, frame in zip(pipeline.steps, frames, strict=False) for pair in step.tallies(frame, engine)]
+    tallies = [
+        pair for step, frame in zip(pipeline.steps, frames, strict=False) for pair in step.tallies(frame, engine)
+    ]
     guards = [pair for step, frame in zip(pipeline.steps, frames, strict=False) for pair in step.guarded(frame, engine)]
     values = _collected([*lengths, *(frame for _, frame in tallies), *(frame for _, frame in guards)], engine.engine)
     for index, value in zip(wanted, values, strict=False):
@@ -47,8 +49,8 @@ def counted(engine: PolarsEngine, pipeline: CheckedPipeline, rows: bool, total: 
     return Counted(tuple(ledger), tuple(dict.fromkeys(warnings)))
 
 
-def _collected(frames: Sequence[pl.LazyFrame], engine: str) -> list[int]:
-    results = pl.collect_all(frames, engine=engine) if frames else []  # type: ignore[arg-type]
+def _collected(frames: Sequence[pl.LazyFrame], engine: Engine) -> list[int]:
+    results = pl.collect_all(frames, engine=engine) if frames else []
     return [int(result.item() or 0) for result in results]
 
 
@@ -56,7 +58,9 @@ def _known(engine: PolarsEngine, pipeline: CheckedPipeline, total: int) -> list[
     """Row counts that follow from the table, the form of the steps, or the result."""
     counts: list[int | None] = [engine.tables[pipeline.source].rows if pipeline.let is None else None]
     for step in pipeline.steps:
-        counts.append(counts[-1] if step.same_rows else 1 if step.after.one_row and step.step.op == "summarize" else None)
+        counts.append(
+            counts[-1] if step.same_rows else 1 if step.after.one_row and step.step.op == "summarize" else None
+        )
     counts[-1] = total
     for index in range(len(pipeline.steps) - 1, -1, -1):
         if pipeline.steps[index].same_rows and counts[index] is None:
@@ -70,7 +74,9 @@ def _told(tallies: Sequence[tuple[Watch, pl.LazyFrame]], values: Sequence[int]) 
 
 def _guarded(guards: Sequence[tuple[Guard, pl.LazyFrame]], values: Sequence[int]) -> list[str]:
     true = [(guard, value) for (guard, _), value in zip(guards, values, strict=False) if value]
-    fatal = [Issue(guard.code, "", guard.message.format(n=f"{value:,}"), guard.hint) for guard, value in true if guard.fatal]
+    fatal = [
+        Issue(guard.code, "", guard.message.format(n=f"{value:,}"), guard.hint) for guard, value in true if guard.fatal
+    ]
     if fatal:
         raise PlanError(fatal)
     return [guard.message.format(n=f"{value:,}") for guard, value in true]
@@ -97,7 +103,12 @@ class Support:
         total = int(rows.sum() or 0)
         values = {metric: shown[id].to_list() for metric, id in self.values}
         skipped = {metric: total - int(shown[id].sum() or 0) for metric, id in self.values}
-        return {"rows": total, "group_rows": rows.to_list(), "group_values": values, "missing_skipped": {m: n for m, n in skipped.items() if n}}
+        return {
+            "rows": total,
+            "group_rows": rows.to_list(),
+            "group_values": values,
+            "missing_skipped": {m: n for m, n in skipped.items() if n},
+        }
 
 
 def support_of(pipeline: CheckedPipeline) -> Support | None:

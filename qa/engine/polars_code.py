@@ -92,7 +92,23 @@ class Code:
 
     def names_follow(self) -> bool:
         """True where a text argument is a column's name, not a value."""
-        return self.text.rpartition(".")[2] in ("col", "alias", "drop", "with_row_index", "group_by", "sort", "select", "rename", "unique", "explode", "struct") or self.text.isidentifier()
+        return (
+            self.text.rpartition(".")[2]
+            in (
+                "col",
+                "alias",
+                "drop",
+                "with_row_index",
+                "group_by",
+                "sort",
+                "select",
+                "rename",
+                "unique",
+                "explode",
+                "struct",
+            )
+            or self.text.isidentifier()
+        )
 
 
 def _type(value: Any) -> str:
@@ -134,7 +150,11 @@ class Recorder(ModuleType):
 @contextmanager
 def recording(names: Mapping[str, str]) -> Iterator[Recorder]:
     """Inside, every module of the plan room lowers to source text."""
-    modules = [module for name, module in list(sys.modules.items()) if name.startswith(("qa.plan.", "qa.engine.polars_engine")) and getattr(module, "pl", None) is polars]
+    modules = [
+        module
+        for name, module in list(sys.modules.items())
+        if name.startswith(("qa.plan.", "qa.engine.polars_engine")) and getattr(module, "pl", None) is polars
+    ]
     recorder = Recorder(names)
     with _RECORDING:
         try:
@@ -163,7 +183,8 @@ class CodeTerms(PolarsTerms):
             return super().members(members)
         assert members.column is not None
         items = Code(members.let, self.recorder.names)[members.column.id]
-        return self.plain(members.value).is_in(Code(f"{items.text}.drop_nulls().unique().implode()", self.recorder.names))
+        value: Any = self.plain(members.value)
+        return value.is_in(Code(f"{items.text}.drop_nulls().unique().implode()", self.recorder.names))
 
 
 class Script(PolarsEngine):
@@ -200,7 +221,7 @@ class Script(PolarsEngine):
     def written(self, pipeline: CheckedPipeline, name: str, rows: bool) -> None:
         self.lines.append(f"{name} = {self.start(pipeline, rows).text}")
         for step in pipeline.steps:
-            frame = step.polars(self.variable(name), self)  # type: ignore[arg-type]
+            frame: Any = step.polars(self.variable(name), self)  # type: ignore[arg-type]
             self.lines.append(f"# {step.describe()}")
             if frame.text != name:
                 self.lines.append(f"{name} = {frame.text}")
@@ -214,10 +235,13 @@ def script(plan: CheckedPlan, part: int = 0) -> str:
         writer = Script(plan, recorder)
         for let, pipeline in plan.lets.items():
             writer.written(pipeline, let, needs_row(pipeline) or needs_row_inside(pipeline))
-            writer.lines.append(f"{let} = {in_order(writer.variable(let), pipeline.schema).collect().text}")  # type: ignore[arg-type]
+            rows: Any = in_order(writer.variable(let), pipeline.schema)  # type: ignore[arg-type]
+            writer.lines.append(f"{let} = {rows.collect().text}")
         writer.written(checked.pipeline, "result", needs_row(checked.pipeline))
         writer.lines += _ending(writer, checked)
-    dates = ["import datetime as dt", ""] if any("dt.date" in line or "dt.time" in line for line in writer.lines) else []
+    dates = (
+        ["import datetime as dt", ""] if any("dt.date" in line or "dt.time" in line for line in writer.lines) else []
+    )
     return "\n".join([*dates, "import polars as pl", "", *writer.lines, "print(result)", ""])
 
 
@@ -230,13 +254,17 @@ def _ending(writer: Script, checked: CheckedPart) -> list[str]:
     columns = []
     for column, header in zip(checked.shown, checked.headers, strict=True):
         source = writer.recorder.col(column.id)
-        columns.append(source if writer.names.get(column.id, column.id) == header else Code(f"{source.text}.alias({header!r})", writer.names))
+        columns.append(
+            source
+            if writer.names.get(column.id, column.id) == header
+            else Code(f"{source.text}.alias({header!r})", writer.names)
+        )
     return [f"result = {frame.select(columns).collect().text}"]
 
 
 def _names(plan: CheckedPlan, part: CheckedPart) -> dict[str, str]:
     """Engine names to names a reader knows: the display name where it is unique, with a number where not."""
-    taken: dict[str, str] = dict.fromkeys(("p", "q", "n", "n0", "h0", "h1", "h2", "kept", "row number"), "")
+    taken: dict[str, str] = dict.fromkeys(("p", "q", "n0", "h0", "h1", "h2", "kept", "row number"), "")
     names: dict[str, str] = {}
     for schema in _schemas(plan, part):
         for column in schema.columns:

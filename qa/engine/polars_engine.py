@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Protocol
+from typing import Literal, Protocol
 
 import polars as pl
 
@@ -11,6 +11,8 @@ from qa.plan.check import CheckedPart, CheckedPipeline, CheckedPlan
 from qa.plan.polars_terms import PolarsTerms, order_arguments
 from qa.plan.steps.step import with_outputs
 from qa.types import ROW, Order, Schema
+
+Engine = Literal["in-memory", "streaming"]
 
 SMALL = 200_000
 """Rows below which the in-memory engine wins (measured)."""
@@ -70,7 +72,7 @@ class PolarsEngine:
         return frames
 
 
-def engine_for(tables: Mapping[str, Scanned]) -> str:
+def engine_for(tables: Mapping[str, Scanned]) -> Engine:
     """The Polars engine for tables of this size."""
     return "in-memory" if all(table.rows < SMALL for table in tables.values()) else "streaming"
 
@@ -87,7 +89,12 @@ def needs_row(pipeline: CheckedPipeline) -> bool:
 
 def straight(pipeline: CheckedPipeline) -> bool:
     """True when every step keeps the file's order without a sort."""
-    return pipeline.let is None and pipeline.schema.order == (Order(ROW),) and all(step.step.op in STRAIGHT for step in pipeline.steps) and not needs_row_inside(pipeline)
+    return (
+        pipeline.let is None
+        and pipeline.schema.order == (Order(ROW),)
+        and all(step.step.op in STRAIGHT for step in pipeline.steps)
+        and not needs_row_inside(pipeline)
+    )
 
 
 def uses_row(order: tuple[Order, ...]) -> bool:
@@ -109,7 +116,9 @@ def compiled(plan: CheckedPlan, tables: Mapping[str, Scanned], part: int = 0) ->
     """One part of a plan as a lazy frame under display names; nothing is run."""
     engine = PolarsEngine(plan.lets, tables)
     checked = plan.parts[part]
-    return part_frame(engine, checked).select([pl.col(c.id).alias(h) for c, h in zip(checked.shown, checked.headers, strict=True)])
+    return part_frame(engine, checked).select(
+        [pl.col(c.id).alias(h) for c, h in zip(checked.shown, checked.headers, strict=True)]
+    )
 
 
 def tidy(frame: pl.DataFrame) -> pl.DataFrame:

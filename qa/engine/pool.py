@@ -45,7 +45,11 @@ class Worker:
 
     def __init__(self, memory_mb: int) -> None:
         self.memory_mb = memory_mb
-        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, [str(HOME), os.environ.get("PYTHONPATH", "")])), "POLARS_MAX_THREADS": os.environ.get("POLARS_MAX_THREADS", "2")}
+        environment = {
+            **os.environ,
+            "PYTHONPATH": os.pathsep.join(filter(None, [str(HOME), os.environ.get("PYTHONPATH", "")])),
+            "POLARS_MAX_THREADS": os.environ.get("POLARS_MAX_THREADS", "2"),
+        }
         self.process = subprocess.Popen(
             [sys.executable, "-m", "qa.engine.worker", str(memory_mb)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment,
         )  # fmt: skip
@@ -84,7 +88,14 @@ class Worker:
             if tick is not None:
                 tick()
             if time.monotonic() > deadline:
-                raise LimitExceeded(Issue("too_slow", "", f"The plan ran longer than {seconds:g} seconds and was stopped.", "Filter first, group by fewer columns, or raise QA_QUERY_SECONDS."))
+                raise LimitExceeded(
+                    Issue(
+                        "too_slow",
+                        "",
+                        f"The plan ran longer than {seconds:g} seconds and was stopped.",
+                        "Filter first, group by fewer columns, or raise QA_QUERY_SECONDS.",
+                    )
+                )
             if not select.select([handle], [], [], 0.05)[0]:
                 continue
             chunk = os.read(handle, min(size - len(data), 1 << 20))
@@ -103,7 +114,14 @@ class Worker:
 
 def _died(code: int, memory_mb: int) -> Exception:
     if code in (-6, -9, -11, 134, 137):
-        return LimitExceeded(Issue("too_much_memory", "", f"The plan needed more than {memory_mb:,} MB of memory and was stopped.", "Filter first, choose fewer columns or groups, or raise QA_QUERY_MEMORY_MB."))
+        return LimitExceeded(
+            Issue(
+                "too_much_memory",
+                "",
+                f"The plan needed more than {memory_mb:,} MB of memory and was stopped.",
+                "Filter first, choose fewer columns or groups, or raise QA_QUERY_MEMORY_MB.",
+            )
+        )
     return EngineFault(f"worker exited with {code}")
 
 
@@ -124,7 +142,15 @@ class Pool:
             if not self._idle and not self._closed:
                 self._idle.append(Worker(self.settings.query_memory_mb))
 
-    def check(self, reply: PlanReply, tables: Mapping[str, Table], *, clock: Clock | None = None, metrics: Mapping[str, str] | None = None, tick: Tick | None = None) -> None:
+    def check(
+        self,
+        reply: PlanReply,
+        tables: Mapping[str, Table],
+        *,
+        clock: Clock | None = None,
+        metrics: Mapping[str, str] | None = None,
+        tick: Tick | None = None,
+    ) -> None:
         """Checks a plan on the data; raises PlanError with every issue."""
         self._do("check", reply, tables, clock, 0, metrics, tick)
 
@@ -133,7 +159,9 @@ class Pool:
         tick: Tick | None = None,
     ) -> list[PartResult]:  # fmt: skip
         """The result of each part. Raises PlanError, LimitExceeded, Stopped."""
-        value: list[PartResult] = self._do("run", reply, tables, clock, rows if rows is not None else self.settings.result_rows, metrics, tick)
+        value: list[PartResult] = self._do(
+            "run", reply, tables, clock, rows if rows is not None else self.settings.result_rows, metrics, tick
+        )
         return value
 
     def crosscheck(

@@ -35,16 +35,26 @@ class Measured:
         engine = PolarsEngine(self.lets, self.tables)
         columns = [pl.col(key) for key in keys]
         known = engine.pipeline(pipeline).select(columns).drop_nulls()
-        most = known.group_by(columns).agg(pl.len().alias("n")).select(pl.col("n").max()).collect(engine=engine.engine).item()
+        most = (
+            known.group_by(columns)
+            .agg(pl.len().alias("n"))
+            .select(pl.col("n").max())
+            .collect(engine=engine.engine)
+            .item()
+        )
         return int(most or 0)
 
 
-def checked_plan(reply: PlanReply, tables: Mapping[str, Table], clock: Clock | None = None, metrics: Mapping[str, str] | None = None) -> CheckedPlan:
+def checked_plan(
+    reply: PlanReply, tables: Mapping[str, Table], clock: Clock | None = None, metrics: Mapping[str, str] | None = None
+) -> CheckedPlan:
     """The plan checked against tables, join keys measured on their rows."""
     return check(reply, tables, clock=clock, probe=Measured(tables), metrics=metrics)
 
 
-def run(plan: CheckedPlan, tables: Mapping[str, Table], *, rows: int = ROWS_SHOWN, ledger: bool = True) -> list[PartResult]:
+def run(
+    plan: CheckedPlan, tables: Mapping[str, Table], *, rows: int = ROWS_SHOWN, ledger: bool = True
+) -> list[PartResult]:
     """The result of each part. `rows` caps what is handed out; `total_rows` counts all.
 
     Raises PlanError when a guard finds the data contradicting the plan (`not_one_value`).
@@ -70,7 +80,9 @@ def used_tables(plan: CheckedPlan) -> set[str]:
     return found
 
 
-def _part(plan: CheckedPlan, index: int, part: CheckedPart, tables: Mapping[str, Any], rows: int, ledger: bool) -> PartResult:
+def _part(
+    plan: CheckedPlan, index: int, part: CheckedPart, tables: Mapping[str, Any], rows: int, ledger: bool
+) -> PartResult:
     started = time.perf_counter()
     engine = PolarsEngine(plan.lets, tables)
     whole = part_frame(engine, part)

@@ -24,7 +24,7 @@ class SqlEngine:
     def __init__(self, lets: Mapping[str, CheckedPipeline]) -> None:
         self.lets = lets
         self.terms = SqlTerms()
-        self.clauses: list[tuple[exp.Table, exp.Expression]] = []
+        self.clauses: list[tuple[exp.Table, exp.Expr]] = []
         self._count = 0
         self._let_tables: dict[str, exp.Table] = {}
 
@@ -61,7 +61,9 @@ class SqlEngine:
         """The whole statement of a part, in its order, under display names."""
         self.prepare()
         source = sql_outputs(self.pipeline(part.pipeline), part.outputs, self)
-        shown = [exp.alias_(name(c.id), header, quoted=True) for c, header in zip(part.shown, part.headers, strict=True)]
+        shown = [
+            exp.alias_(name(c.id), header, quoted=True) for c, header in zip(part.shown, part.headers, strict=True)
+        ]
         select = exp.select(*shown).from_(source)
         if part.shown.order:
             select = select.order_by(*ordered(part.shown.order))
@@ -75,7 +77,7 @@ class SqlEngine:
         return select
 
 
-def _reachable(select: exp.Expression, clauses: list[tuple[exp.Table, exp.Expression]]) -> set[str]:
+def _reachable(select: exp.Expression, clauses: list[tuple[exp.Table, exp.Expr]]) -> set[str]:
     by_name = {table.name: clause for table, clause in clauses}
     waiting, used = [select], set()
     while waiting:
@@ -110,7 +112,9 @@ def connect(tables: Mapping[str, Stored], memory_mb: int | None = None) -> duckd
     return connection
 
 
-def run_sql(select: exp.Expression, tables: Mapping[str, Stored], limit: int | None = None, memory_mb: int | None = None) -> pl.DataFrame:
+def run_sql(
+    select: exp.Expression, tables: Mapping[str, Stored], limit: int | None = None, memory_mb: int | None = None
+) -> pl.DataFrame:
     """The rows of a statement, from DuckDB."""
     connection = connect(tables, memory_mb)
     try:

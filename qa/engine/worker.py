@@ -17,6 +17,7 @@ from qa.errors import QAError
 from qa.plan.check import CheckedPlan
 from qa.plan.plan import PlanReply, as_json, parse_reply
 
+
 class Desk:
     """Does jobs one after another; keeps the last checked plan for the cross-check that follows it."""
 
@@ -42,7 +43,12 @@ class Desk:
                 return [crosscheck(plan, index, frame, job.tables, job.rows) for index, frame in enumerate(job.frames)]
 
     def _plan(self, job: Job) -> CheckedPlan:
-        key = (as_json(reply) if isinstance(reply := job.reply, PlanReply) else dict(job.reply), tuple(sorted((n, t.digest) for n, t in job.tables.items())), job.clock, dict(job.metrics))
+        key = (
+            as_json(reply) if isinstance(reply := job.reply, PlanReply) else dict(job.reply),
+            tuple(sorted((n, t.digest) for n, t in job.tables.items())),
+            job.clock,
+            dict(job.metrics),
+        )
         if self._last is not None and self._last[0] == key:
             return self._last[1]
         parsed = parse_reply(key[0])
@@ -81,7 +87,7 @@ def _warm() -> None:
     import polars as pl
 
     pl.LazyFrame({"a": [1]}).group_by("a").len().collect(engine="streaming")
-    duckdb.sql("select 1").fetchall()
+    duckdb.connect().execute("select 1").fetchall()
 
 
 if __name__ == "__main__":

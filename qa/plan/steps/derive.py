@@ -13,7 +13,7 @@ from sqlglot import exp
 from qa.plan.bind import Binder
 from qa.plan.formula import parse_named
 from qa.plan.scope import Scope
-from qa.plan.steps.step import CheckedStep, Issues, PolarsLowering, SqlLowering, Step, StepExample, output, sql_outputs, star, with_outputs, worded
+from qa.plan.steps.step import POSITION, CheckedStep, Issues, PolarsLowering, SqlLowering, Step, StepExample, output, sql_outputs, star, uses_position, with_outputs, worded
 from qa.plan.typed import Output
 from qa.types import Column, Schema
 
@@ -71,7 +71,9 @@ class CheckedDerive(CheckedStep):
     replaced: Sequence[str]
 
     def polars(self, frame: pl.LazyFrame, lower: PolarsLowering) -> pl.LazyFrame:
-        return with_outputs(self.ready(frame, *(o.typed for o in self.outputs)), self.outputs, lower).drop("n0", strict=False)
+        formulas = [o.typed for o in self.outputs]
+        derived = with_outputs(self.ready(frame, *formulas), self.outputs, lower)
+        return derived.drop(POSITION) if uses_position(*formulas) else derived
 
     def sql(self, source: exp.Table, lower: SqlLowering) -> exp.Expression:
         ready = self.sql_ready(source, lower, *(o.typed for o in self.outputs))
