@@ -13,7 +13,22 @@ from qa.plan.functions.table import Call, Function, Param
 from qa.plan.literals import constant, proven, require_alike, together
 from qa.plan.periods import period
 from qa.plan.scope import Scope, did_you_mean, nearest
-from qa.plan.typed import Aggregate, Apply, Const, Facets, Guard, Members, Ref, Scalar, Typed, Watch, Windowed, facets_of, repeated, walk
+from qa.plan.typed import (
+    Aggregate,
+    Apply,
+    Const,
+    Facets,
+    Guard,
+    Members,
+    Ref,
+    Scalar,
+    Typed,
+    Watch,
+    Windowed,
+    facets_of,
+    repeated,
+    walk,
+)
 from qa.types import ROW, Kind, Order, Role
 
 Mode = Literal["row", "metric", "window"]

@@ -13,7 +13,7 @@ from lark.exceptions import UnexpectedCharacters, UnexpectedInput, UnexpectedTok
 
 from qa.errors import Issue, PlanError
 
-KEYWORDS = frozenset("and or not in between is null true false as asc desc case when then else end".split())
+KEYWORDS = frozenset(["and", "or", "not", "in", "between", "is", "null", "true", "false", "as", "asc", "desc", "case", "when", "then", "else", "end"])
 MAX_LENGTH = 2_000
 MAX_DEPTH = 30
 

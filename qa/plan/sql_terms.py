@@ -14,7 +14,7 @@ from qa.plan.functions.sqltools import DATE, DOUBLE, HUGEINT, Sql, call, cast, n
 from qa.plan.functions.table import Call
 from qa.plan.polars_terms import function_of
 from qa.plan.typed import Aggregate, Apply, Const, Members, Ref, Scalar, Typed, Windowed
-from qa.types import Kind, Order
+from qa.types import Order
 
 
 def name(id: str) -> exp.Column:

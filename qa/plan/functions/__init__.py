@@ -5,14 +5,19 @@ from __future__ import annotations
 from qa.plan.functions import aggregates, conversions, dates, maths, operators, texts
 from qa.plan.functions.table import Example, Function
 
-FUNCTIONS: dict[str, Function] = {
-    function.name: function
-    for domain in (operators, maths, texts, conversions, dates, aggregates)
-    for function in domain.FUNCTIONS
-}
+_DOMAINS = (operators, maths, texts, conversions, dates, aggregates)
+
+FUNCTIONS: dict[str, Function] = {function.name: function for domain in _DOMAINS for function in domain.FUNCTIONS}
 
 WINDOWED: dict[str, Function] = {}
 """Functions that a `window` step reads instead of the row or aggregate of the same name."""
+
+
+
+def domains() -> dict[str, tuple[Function, ...]]:
+    """The rows of the table by domain, for the reference."""
+    return {domain.__name__.rpartition(".")[2]: domain.FUNCTIONS for domain in _DOMAINS}
+
 
 AGGREGATE_OPTIONS = frozenset({"where", "by"})
 

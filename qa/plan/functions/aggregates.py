@@ -9,7 +9,20 @@ from sqlglot import exp
 
 from qa.errors import Issue, PlanError
 from qa.plan.functions.operators import bounds, whole
-from qa.plan.functions.sqltools import BIGINT, DOUBLE, HUGEINT, Sql, both, call, cast, finite, not_null, number, text, when
+from qa.plan.functions.sqltools import (
+    BIGINT,
+    DOUBLE,
+    HUGEINT,
+    Sql,
+    both,
+    call,
+    cast,
+    finite,
+    not_null,
+    number,
+    text,
+    when,
+)
 from qa.plan.functions.table import Call, Example, Function, aggregate
 from qa.plan.typed import Facets
 from qa.types import Kind, Role

@@ -10,7 +10,21 @@ import polars as pl
 from sqlglot import exp
 
 from qa.errors import Issue, PlanError
-from qa.plan.functions.sqltools import BIGINT, BOOLEAN, DATE, DOUBLE, HUGEINT, TIMESTAMP, Sql, both, call, cast, number, text, when
+from qa.plan.functions.sqltools import (
+    BIGINT,
+    BOOLEAN,
+    DATE,
+    DOUBLE,
+    HUGEINT,
+    TIMESTAMP,
+    Sql,
+    both,
+    call,
+    cast,
+    number,
+    text,
+    when,
+)
 from qa.plan.functions.table import Call, Example, row
 from qa.plan.functions.texts import as_text, sql_as_text
 from qa.plan.typed import Facets

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from typing import Any
 
 import polars as pl
@@ -183,6 +184,11 @@ def _clock(name: str, high: int, doc: str, value: int) -> Any:
     return row(name, "d: clock", *_part(name, 0, high), doc, examples=(Example(f"{name}(datetime('2024-03-01 10:30:05'))", [value]),), words=(name,), typed=True)
 
 
+def _bound(*_: Any) -> Any:
+    """Never lowered: the binder replaces the call by dates, which need the clock."""
+    raise NotImplementedError
+
+
 FUNCTIONS = (
     _simple("year", -300000, 300000, "The year.", [2024, 2023, None], ("year", "by year", "yearly", "annual"), Role.YEAR),
     _simple("quarter", 1, 4, "The quarter, 1 to 4.", [1, 4, None], ("quarter", "quarterly")),
@@ -195,7 +201,7 @@ FUNCTIONS = (
     _clock("hour", 23, "The hour, 0 to 23.", 10),
     _clock("minute", 59, "The minute, 0 to 59.", 30),
     _clock("second", 59, "The second, 0 to 59.", 5),
-    row("seconds", "x: seconds", Kind.NUMBER, _seconds, _sql_seconds, "A time of day or a duration in seconds.", words=("in seconds",), typed=True),
+    row("seconds", "x: seconds", Kind.NUMBER, _seconds, _sql_seconds, "A time of day or a duration in seconds.", examples=(Example("seconds(x)", [3605.0, None], {"x": [dt.time(1, 0, 5), None]}),), words=("in seconds",), typed=True),
     row("trunc", "d: day, unit: text!; week_start: text! = 'monday'", _trunc_gives, _trunc, _sql_trunc, "The start of the second, minute, hour, day, week, month, quarter or year.",
         examples=(Example("trunc(d, 'month')", ["2024-03-01", "2023-12-01", None], _D), Example("trunc(d, 'quarter')", ["2024-01-01", "2023-10-01", None], _D), Example("trunc(d, 'week')", ["2024-03-25", "2023-12-25", None], _D), Example("trunc(d, 'week', week_start='sunday')", ["2024-03-31", "2023-12-31", None], _D)),
         words=("by month", "monthly", "per month", "by week", "weekly", "daily"), typed=True),
@@ -205,4 +211,7 @@ FUNCTIONS = (
         "How far from start to end: calendar boundaries crossed for day and larger, whole elapsed units below.",
         examples=(Example("date_diff(d, date('2024-04-01'), 'month')", [1, 4, None], _D), Example("date_diff(d, date('2024-04-01'), 'day')", [1, 92, None], _D), Example("date_diff(datetime('2024-01-01 10:00'), datetime('2024-01-01 12:59'), 'hour')", [2])),
         words=("days between", "time between", "how long", "age in days"), typed=True),
+    row("today", "", Kind.DATE, _bound, _bound, "The day the question is asked, in the zone of the settings.", missing="Never missing.", examples=(Example("date_diff(d, today(), 'day')", [45, 136, None], _D),), words=("today", "now")),
+    row("in_period", "d: day, period: text!", Kind.BOOLEAN, _bound, _bound, "True for days in a period, read to explicit dates that are printed: 'last 3 months' leaves the current one out, '3 months' takes it in, 'year to date', '2024', '2024-03', '2024 Q2', '2024-01-05 to 2024-02-01'.",
+        examples=(Example("in_period(d, '2024 Q1')", [True, False, None], _D), Example("in_period(d, 'last 3 months')", [True, False, None], _D)), words=("in", "during", "last month", "this year")),
 )  # fmt: skip

@@ -11,7 +11,19 @@ import polars as pl
 from sqlglot import exp
 
 from qa.errors import Issue, PlanError
-from qa.plan.functions.sqltools import BIGINT, DOUBLE, HUGEINT, Sql, both, call, cast, is_null, not_null, null_if_zero, when
+from qa.plan.functions.sqltools import (
+    BIGINT,
+    DOUBLE,
+    HUGEINT,
+    Sql,
+    both,
+    call,
+    cast,
+    is_null,
+    not_null,
+    null_if_zero,
+    when,
+)
 from qa.plan.functions.table import Call, Example, Function, row
 from qa.plan.typed import Const, Facets
 from qa.types import Kind, Role
@@ -228,6 +240,17 @@ def _negate_gives(call: Call) -> Facets:
     return Facets(call.first.kind if call.first.kind is not Kind.DECIMAL else Kind.NUMBER, call.nullable, role=call.first.role, unit=call.first.unit)
 
 
+def _negate(call: Call, a: pl.Expr) -> pl.Expr:
+    if _overflows(call):
+        # Polars cannot negate 128-bit numbers, but it subtracts them.
+        return pl.lit(0, dtype=pl.Int128) - a.cast(pl.Int128)
+    return -(a.cast(pl.Float64) if call.first.kind is Kind.DECIMAL else a)
+
+
+def _overflows(call: Call) -> bool:
+    return call.first.kind is Kind.INTEGER and bounds(call.first)[0] == -(2**63)
+
+
 ARITHMETIC = (
     _arithmetic("+", operator.add, exp.Add, _sum_bounds, "Adds.", (Example("1 + 2", [3]),), ("plus", "added to")),
     _arithmetic("-", operator.sub, exp.Sub, _difference_bounds, "Subtracts.", (Example("5 - 2", [3]),), ("minus", "less", "difference between")),
@@ -253,14 +276,10 @@ ARITHMETIC = (
         missing="Missing in, missing out; what is no finite number is missing.",
         examples=(Example("2 ^ 10", [1024.0]), Example("2^3^2", [512.0]), Example("-2^2", [-4.0])), operator=True,
     ),
-    row("neg", "a: numeric", _negate_gives, lambda call, a: -(a.cast(pl.Float64) if call.args[0].kind is Kind.DECIMAL else a.cast(pl.Int128) if _overflows(call) else a),
+    row("neg", "a: numeric", _negate_gives, _negate,
         lambda call, a: exp.Neg(this=exp.Paren(this=cast(a, HUGEINT) if _overflows(call) else a)), "Changes the sign.",
         examples=(Example("-x", [-3, 2, None], {"x": [3, -2, None]}),), typed=True, operator=True),
 )  # fmt: skip
-
-
-def _overflows(call: Call) -> bool:
-    return call.first.kind is Kind.INTEGER and bounds(call.first)[0] == -(2**63)
 
 
 # ---- comparison ------------------------------------------------------------------------------
@@ -406,6 +425,8 @@ CONDITIONALS = (
         "The first value that is not missing.", missing="Missing only when all are.", examples=(Example("coalesce(x, 0)", [1, 2, 0], _X),), words=("or else", "filled with"), typed=True),
     row("null_if", "x: any, y: any", _null_if_gives, lambda x, y: pl.when(x != y).then(x).when(y.is_null()).then(x), lambda x, y: exp.Nullif(this=x, expression=y),
         "Missing where x equals y, else x.", examples=(Example("null_if(x, 2)", [1, None, None], _X),)),
+    row("row_index", "", lambda call: Facets(Kind.INTEGER, False), lambda: pl.col("n0"), lambda: exp.column("n0", quoted=True), "The row's number in the order of the rows, counted from 1.",
+        missing="Never missing.", examples=(Example("row_index()", [1, 2, 3], _X),), words=("row number",)),
 )  # fmt: skip
 
 FUNCTIONS = (*ARITHMETIC, *COMPARISONS, *BOOLEAN_OPERATORS, *CONDITIONALS)

@@ -55,6 +55,8 @@ class Example:
     formula: str
     value: Any
     data: dict[str, list[Any]] = field(default_factory=dict)
+    steps: tuple[dict[str, Any], ...] = ()
+    """the steps that give it as `r`, where the usual one for its family does not"""
 
 
 Gives = Callable[["Call"], Facets]
@@ -112,7 +114,7 @@ class Function:
 
     @property
     def signature(self) -> str:
-        shown = [f"{p.name}{'…' if p.many else ''}" + ("" if not p.optional else f"={_shown(p.default)}") for p in self.params]
+        shown = [f"{p.name}{', …' if p.many else ''}" + ("" if not p.optional else f"={_shown(p.default)}") for p in self.params]
         shown += [f"{p.name}={_shown(p.default)}" for p in self.options]
         return f"{self.name}({', '.join(shown)})"
 

@@ -13,7 +13,21 @@ from sqlglot import exp
 from qa.plan.bind import Binder
 from qa.plan.formula import parse_named
 from qa.plan.scope import Scope
-from qa.plan.steps.step import POSITION, CheckedStep, Issues, PolarsLowering, SqlLowering, Step, StepExample, output, sql_outputs, star, uses_position, with_outputs, worded
+from qa.plan.steps.step import (
+    POSITION,
+    CheckedStep,
+    Issues,
+    PolarsLowering,
+    SqlLowering,
+    Step,
+    StepExample,
+    output,
+    sql_outputs,
+    star,
+    uses_position,
+    with_outputs,
+    worded,
+)
 from qa.plan.typed import Output
 from qa.types import Column, Schema
 

@@ -56,7 +56,7 @@ class CheckedFilter(CheckedStep):
         if condition.find(exp.Window) is None:
             return star(ready).where(condition)
         kept = lower.named(exp.select(exp.Star(), exp.alias_(condition, "kept", quoted=True)).from_(ready), "marked")
-        return exp.select(exp.Star(**{"except_": [exp.column("kept", quoted=True)]})).from_(kept).where(exp.column("kept", quoted=True))
+        return exp.select(exp.Star(except_=[exp.column("kept", quoted=True)])).from_(kept).where(exp.column("kept", quoted=True))
 
     def describe(self) -> str:
         return f"keep the rows where {self.step.where}"

@@ -14,7 +14,18 @@ from qa.plan.bind import Binder
 from qa.plan.polars_terms import order_arguments
 from qa.plan.scope import Scope
 from qa.plan.sql_terms import name, ordered
-from qa.plan.steps.step import CheckedStep, PolarsLowering, SqlLowering, Step, StepExample, appended, order_keys, sql_outputs, star, with_outputs, worded
+from qa.plan.steps.step import (
+    CheckedStep,
+    PolarsLowering,
+    SqlLowering,
+    Step,
+    StepExample,
+    appended,
+    order_keys,
+    sql_outputs,
+    with_outputs,
+    worded,
+)
 from qa.plan.steps.summarize import check_keys
 from qa.plan.typed import Const, Facets, Output, Ref, Watch
 from qa.types import Kind, Order
@@ -115,7 +126,7 @@ class CheckedLimit(CheckedStep):
         marked = lower.named(exp.select(exp.Star(), *places).from_(source), "placed")
         last = name("q" if self.step.ties == "keep" else "p")
         kept = exp.And(this=exp.GTE(this=name("p"), expression=exp.Literal.number(low)), expression=exp.LTE(this=last, expression=exp.Literal.number(high)))
-        return exp.select(exp.Star(**{"except_": [name("p"), name("q")]})).from_(marked).where(kept)
+        return exp.select(exp.Star(except_=[name("p"), name("q")])).from_(marked).where(kept)
 
     def tallies(self, frame: pl.LazyFrame, lower: PolarsLowering) -> list[tuple[Watch, pl.LazyFrame]]:
         if self.step.ties == "keep" or not self.keys:

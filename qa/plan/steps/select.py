@@ -13,7 +13,19 @@ from sqlglot import exp
 from qa.plan.bind import Binder
 from qa.plan.formula import split_as
 from qa.plan.scope import Scope
-from qa.plan.steps.step import CheckedStep, Issues, PolarsLowering, SqlLowering, Step, StepExample, output, sql_outputs, star, with_outputs, worded
+from qa.plan.steps.step import (
+    CheckedStep,
+    Issues,
+    PolarsLowering,
+    SqlLowering,
+    Step,
+    StepExample,
+    output,
+    sql_outputs,
+    star,
+    with_outputs,
+    worded,
+)
 from qa.plan.typed import Output, Ref
 from qa.types import Column
 

@@ -12,7 +12,19 @@ from sqlglot import exp
 
 from qa.plan.bind import Binder
 from qa.plan.scope import Scope
-from qa.plan.steps.step import CheckedStep, PolarsLowering, SqlLowering, Step, StepExample, appended, order_keys, sql_outputs, star, with_outputs, worded
+from qa.plan.steps.step import (
+    CheckedStep,
+    PolarsLowering,
+    SqlLowering,
+    Step,
+    StepExample,
+    appended,
+    order_keys,
+    sql_outputs,
+    star,
+    with_outputs,
+    worded,
+)
 from qa.plan.typed import Output
 
 

@@ -14,7 +14,7 @@ from sqlglot import exp
 from qa.errors import Issue, PlanError
 from qa.plan.polars_terms import PolarsTerms, order_arguments
 from qa.plan.scope import Scope
-from qa.plan.sql_terms import SqlTerms, name, ordered
+from qa.plan.sql_terms import SqlTerms, ordered
 from qa.plan.typed import Guard, Output, Ref, Typed, Watch, Windowed, column_of, walk
 from qa.types import Column, Order, Schema
 

@@ -14,7 +14,18 @@ from qa.plan.bind import Binder
 from qa.plan.formula import parse_named, split_as
 from qa.plan.scope import Scope
 from qa.plan.sql_terms import name
-from qa.plan.steps.step import CheckedStep, Issues, PolarsLowering, SqlLowering, Step, StepExample, output, sql_outputs, with_outputs, worded
+from qa.plan.steps.step import (
+    CheckedStep,
+    Issues,
+    PolarsLowering,
+    SqlLowering,
+    Step,
+    StepExample,
+    output,
+    sql_outputs,
+    with_outputs,
+    worded,
+)
 from qa.plan.typed import Aggregate, Guard, Output, Ref, Typed, column_of, walk
 from qa.types import Column, Kind, Order, Schema
 
