@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -146,6 +147,10 @@ def take(here: Session, given: Sequence[Given], progress: Callable[[str], None] 
             here.dataset_key = UPLOADS
         except LoadError as error:
             errors.append(LoadError(_named(error, shown)))
+        except Exception as error:  # the door: one broken file must not take the page or the other files down
+            logging.getLogger(__name__).exception("reading an upload failed")
+            hint = "Save it again as CSV, Excel or Parquet and try once more."
+            errors.append(LoadError(Issue("unexpected", shown, f"Reading broke ({type(error).__name__}).", hint)))
     if len(given) > MOST_FILES:
         errors.append(LoadError(Issue("too_many_files", "", f"Only the first {MOST_FILES} files were read.")))
     return errors

@@ -80,7 +80,7 @@ class Session:
         self.focus: str | None = None
         self.job: Job | None = None
         self.overrides: dict[str, Any] = {}
-        self.board: Any = None
+        self.pins: list[str] = []
         self.shares_opened: set[str] = set()
         self.counter = 0
         self.uploaders = 0

@@ -16,7 +16,10 @@ ROOT = Path(__file__).parents[2]
 
 
 def opened(file: str) -> AppTest:
-    page = AppTest.from_file(str(ROOT / file), default_timeout=120).run()
+    page = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120)
+    if file != "app.py":
+        page = page.switch_page(file)
+    page.run()
     assert not page.exception
     return page
 
