@@ -42,7 +42,7 @@ class Conditions:
 
     def run(self, row: list[Node]) -> list[Node]:
         for step in (self._limits, self._contains, self._number_lists, self._quantities, self._value_lists, self._relative, self._columns_compared,
-                     self._averages, self._missing, self._attach_all, self._measured, self._truths, self._alone, self._either):  # fmt: skip
+                     self._averages, self._edge, self._missing, self._attach_all, self._measured, self._truths, self._alone, self._either):  # fmt: skip
             row = step(row)
         return row
 
@@ -204,7 +204,7 @@ class Conditions:
                 words = {n.letter for n in out[-joins:]}
                 if common and (words & {"&", "|"} or len(common) == 1):
                     merged = Node("V", (*left.links, node.link), op="or" if "|" in words else "and")
-                    merged.links = (replace(left.link, values=common), *left.links[1:], node.link)
+                    merged.links = (replace(left.link, values=common), *(replace(x, values=()) for x in (*left.links[1:], node.link)))
                     del out[-1 - joins :]
                     out.append(merged)
                     continue
@@ -252,6 +252,7 @@ class Conditions:
         return row
 
     def _averages(self, row: list[Node]) -> list[Node]:
+        row = self._plain_averages(row)
         for at, node in enumerate(row):
             if node.letter != "M":
                 continue
@@ -277,6 +278,37 @@ class Conditions:
                 continue
             made = Filter(f"{self.name(id)} {op} {fn}({self.name(id)})", (id,), node.text)
             return [*row[:start], _made("F", row[start:end], [[made]]), *self._averages(row[end:])]
+        return row
+
+    def _plain_averages(self, row: list[Node]) -> list[Node]:
+        """`above the dataset's average`."""
+        out: list[Node] = []
+        for node in row:
+            back = len(out) - 1
+            while back >= 0 and out[back].letter == "b":
+                back -= 1
+            over = out[back] if back >= 0 else None
+            if node.letter == "G" and node.op in ("mean", "median") and over is not None and over.link.tag("CMP") in (">", "<"):
+                head = {("mean", ">"): "AVERAGEOF", ("mean", "<"): "BELOWAVERAGE", ("median", ">"): "MEDIANOF"}.get((node.op, over.link.tag("CMP") or ""))
+                if head:
+                    del out[back:]
+                    out.append(Node("M", (replace(node.link, tags=(head,)),)))
+                    continue
+            out.append(node)
+        return out
+
+    # `from the earliest year`
+    def _edge(self, row: list[Node]) -> list[Node]:
+        for at in range(len(row) - 2):
+            if row[at].letter == "p" and row[at + 1].letter in "ZS" and row[at + 2].letter == "C":
+                column = self.column(row[at + 2].columns[0][0])
+                said = row[at + 1].link.tag("SUPOF")
+                direction = self.lex.superlatives[tuple(said.split())][0] if said else row[at + 1].op
+                dated = column.kind.temporal or column.role is Role.YEAR
+                if dated and any(n.letter in "Cn" for n in row[:at]):
+                    name = self.name(column.id)
+                    made = Filter(f"{name} == {direction}({name})", (column.id,), row[at + 1].text, op="edge")
+                    return [*row[:at], _made("F", row[at : at + 3], [[made]]), *row[at + 3 :]]
         return row
 
     def _missing(self, row: list[Node]) -> list[Node]:
@@ -338,6 +370,8 @@ class Conditions:
             if same:
                 pick = (left[1], right[1], [(i, s) for i, s in left[0] if i in same])
         elif left:
+            if numeric and self._unfit_right(row, at) and left[2] not in ("", "b", "o", "bo"):
+                return None
             pick = (left[1], at + 1, left[0])
         elif right:
             pick = (at, right[1], right[0])
@@ -355,6 +389,12 @@ class Conditions:
         made.op = node.op
         return start, end, made
 
+    def _unfit_right(self, row: list[Node], at: int) -> bool:
+        """`75,000 in attendance` where attendance holds text: the number must not go elsewhere."""
+        after = row[at + 1 : at + 3]
+        place = next((n for n in after if n.letter not in "p"), None)
+        return place is not None and place.letter == "C" and (after[0].letter == "C" or row[at].letter == "Q")
+
     def _left(self, row: list[Node], at: int) -> tuple[list[tuple[str, float]], int, str] | None:
         place, path = at - 1, ""
         while place >= 0 and row[place].letter in PATH and len(path) < 4:
@@ -364,8 +404,18 @@ class Conditions:
             place -= 1
         if place < 0 or row[place].letter != "C" or "&" in path:
             return None
+        if self._year_elsewhere(row, at) and not self._yearlike(row[place]):
+            return None
         fits = self._fitting(row[place], row[at])
         return (fits, place, path.replace("!", "")) if fits else None
+
+    def _year_elsewhere(self, row: list[Node], at: int) -> bool:
+        """True for `in 1945` where a year column can take it, and not the word before."""
+        node = row[at]
+        value = node.numbers[0] if node.numbers else node.link.number
+        if node.letter not in "NQ" or not is_year(value) or not at or row[at - 1].letter != "p":
+            return False
+        return bool(self._year_columns())
 
     def _right(self, row: list[Node], at: int) -> tuple[list[tuple[str, float]], int, str] | None:
         place, path = at + 1, ""
@@ -387,7 +437,8 @@ class Conditions:
         return (fits, place + 1, path) if fits else None
 
     def _fitting(self, column: Node, value: Node) -> list[tuple[str, float]]:
-        return [(id, sure) for id, sure in column.columns if self.condition(self.column(id), value, False, sure)]
+        least = 0.6 if value.letter in "NQ" else 0.0
+        return [(id, sure) for id, sure in column.columns if sure >= least and self.condition(self.column(id), value, False, sure)]
 
     def _bare(self, row: list[Node], at: int) -> tuple[int, int, Node] | None:
         node = row[at]
@@ -414,6 +465,10 @@ class Conditions:
         dates = [c for c in self.index.columns if c.kind.temporal]
         chosen = exact or [c for c in named if c.kind.numeric] or dates or named
         return [(c.id, 0.85) for c in chosen]
+
+    def _yearlike(self, node: Node) -> bool:
+        column = self.column(node.columns[0][0])
+        return column.kind.temporal or column.role is Role.YEAR or self._says_year(column)
 
     def _says_year(self, column: Column) -> bool:
         return column.kind is Kind.INTEGER and any(w in MOSTLY_YEAR for w in header_words(column.name)[:2])
@@ -449,6 +504,8 @@ class Conditions:
         values = list(node.numbers) or ([node.link.number] if node.link.number is not None else [])
         if not values:
             return None
+        if self._misplaced(column, node, values):
+            return None
         name = self.linker.written(column.id)
         if column.kind.temporal:
             if not all(is_year(v) for v in values):
@@ -481,6 +538,17 @@ class Conditions:
             )
         op = FLIP[op] if negated else op
         return Filter(f"{name} {op} {write.number(values[0])}", (column.id,), node.text, tuple(values), op, sure)
+
+    def _misplaced(self, column: Column, node: Node, values: list[float]) -> bool:
+        """A year that belongs to the column's own name, or that lies outside everything the column holds."""
+        words = header_words(column.name)
+        if any(write.number(v) in words for v in values):
+            return True
+        profile = next((p for p in self.index.table.profile.columns if p.name == column.name), None)
+        if profile is None or profile.low is None or profile.high is None or not column.kind.numeric:
+            return False
+        equal = node.letter != "Q" or node.op in ("==", "between")
+        return equal and all(is_year(v) and not profile.low <= v <= profile.high for v in values)
 
     def _on_date(
         self, column: Column, period: Period | None, op: str, negated: bool, node: Node, sure: float
@@ -576,7 +644,9 @@ class Conditions:
             ]  # fmt: skip
             if with_them:
                 formula = " + ".join(self.name(c.id) for c in with_them) + " == 0"
-                made = Filter(formula, tuple(c.id for c in with_them), node.text, op="derived", note=f"{node.text} = {formula}")
+                made = Filter(
+                    formula, tuple(c.id for c in with_them), node.text, op="derived", note=f"{node.text} = {formula}"
+                )
                 return [*row[:at], _made("F", [node], [[made]]), *row[at + 1 :]]
         return row
 

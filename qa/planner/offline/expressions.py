@@ -44,11 +44,17 @@ def _operators(linker: Linker, row: list[Node]) -> list[Node]:
     at = 0
     while at < len(row):
         node = row[at]
-        tag = next((OPERATOR_TAGS[t] for t in node.link.tags if t in OPERATOR_TAGS), None) if node.letter == "*" else None
+        tag = (
+            next((OPERATOR_TAGS[t] for t in node.link.tags if t in OPERATOR_TAGS), None) if node.letter == "*" else None
+        )
         if tag and out and at + 1 < len(row) and _numeric(linker, out[-1]) and _numeric(linker, row[at + 1]):
             left, right = out.pop(), row[at + 1]
             formula = f"{_written(linker, left)} {tag} {_written(linker, right)}"
-            out.append(_measure(linker, [left, node, right], formula, f"{_called(linker, left)} {tag} {_called(linker, right)}"))
+            out.append(
+                _measure(
+                    linker, [left, node, right], formula, f"{_called(linker, left)} {tag} {_called(linker, right)}"
+                )
+            )
             at += 2
         else:
             out.append(node)

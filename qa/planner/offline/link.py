@@ -209,7 +209,12 @@ class Linker:
         best: dict[int, Link] = {}
         for link in named:
             column = self.index.column(link.columns[0][0]) if link.columns else None
-            if column and column.kind.numeric and link.columns[0][1] >= 0.9 and link.last >= best.get(link.first, link).last:
+            if (
+                column
+                and column.kind.numeric
+                and link.columns[0][1] >= 0.9
+                and link.last >= best.get(link.first, link).last
+            ):
                 best[link.first] = link
         at = 0
         while at < len(self.toks):
@@ -222,7 +227,11 @@ class Linker:
                 elif word in OPERATORS and parts and parts[-1] not in OPERATORS and parts[-1] != "(":
                     parts.append(OPERATORS[word])
                     operators, end = operators + 1, end + 1
-                elif word == "(" and (not parts or parts[-1] in OPERATORS.values()) or (word == ")" and parts.count("(") > parts.count(")")):
+                elif (
+                    word == "("
+                    and (not parts or parts[-1] in OPERATORS.values())
+                    or (word == ")" and parts.count("(") > parts.count(")"))
+                ):
                     parts.append(word)
                     end += 1
                 elif word.isdigit() and parts and parts[-1] in OPERATORS.values():
@@ -397,6 +406,7 @@ class Linker:
         return lifted
 
 
+BINDING = ("COUNT", "CMP", "SHARE", "DIFF", "AVERAGEOF", "BELOWAVERAGE", "MEDIANOF", "BELOWMEDIAN", "SUPOF", "ORDER", "ORMORE", "ORLESS", "AGG", "EACH")
 OPERATORS = {"+": "+", "-": "-", "*": "*", "/": "/", "×": "*", "times": "*", "minus": "-", "plus": "+"}
 SMALL = frozenset(
     {
@@ -455,14 +465,45 @@ def covers(linker: Linker, links: Iterable[Link]) -> list[tuple[float, tuple[Lin
     best: list[list[tuple[float, tuple[Link, ...]]]] = [[] for _ in range(size + 1)]
     best[0] = [(0.0, ())]
     for at in range(size):
-        options = [*by_start.get(at, ()), _bare(linker, at)]
+        options = list(by_start.get(at, ()))
+        if not any(link.kind == "word" and link.last == at for link in options):
+            options.append(_bare(linker, at))
         options = [o for o in options if o.score > 0 or o.kind in ("ignored", "light", "row", "unknown", "symbol")]
         for score, path in best[at]:
             for link in options:
                 best[link.last + 1].append((score + link.score, (*path, link)))
         for end in {link.last + 1 for link in options}:
             best[end] = sorted(best[end], key=lambda item: -item[0])[: COVERS * 2]
-    return best[size][:COVERS]
+    whole = [item for item in best[size] if not _broken(item[1], by_start)]
+    return whole[:COVERS]
+
+
+def _broken(path: tuple[Link, ...], by_start: dict[int, list[Link]]) -> bool:
+    """True when a cover cuts a phrase of the language apart: `at least` is never a superlative."""
+    for link in path:
+        if link.kind in ("column", "value", "expression"):
+            continue
+        for start in range(max(0, link.first - 3), link.first + 1):
+            for phrase in by_start.get(start, ()):
+                binding = phrase.kind == "word" and phrase.last > phrase.first and phrase.last >= link.first
+                if binding and link is not phrase and _binds(phrase) and not _inside(phrase, path):
+                    return True
+    return False
+
+
+def _binds(phrase: Link) -> bool:
+    return any(phrase.tag(head) is not None for head in BINDING)
+
+
+def _inside(phrase: Link, path: tuple[Link, ...]) -> bool:
+    """True when the cover holds the phrase, or something longer or more telling over one of its words."""
+    for link in path:
+        overlaps = link.first <= phrase.last and link.last >= phrase.first
+        if link is phrase or (overlaps and link.kind in ("column", "value", "expression", "date")):
+            return True
+        if overlaps and link.kind == "word" and link.last - link.first >= phrase.last - phrase.first:
+            return True
+    return False
 
 
 def _bare(linker: Linker, at: int) -> Link:
@@ -477,11 +518,22 @@ def _bare(linker: Linker, at: int) -> Link:
         return Link("row", at, at, 1.0, text)
     if word in linker.elsewhere:
         return Link("unknown", at, at, 0.0, text)
-    if word in lex.row_nouns:
+    if word in lex.row_nouns and _rows_are(word, linker):
         return Link("row", at, at, 0.3, text)
     if word in lex.light:
         return Link("light", at, at, 0.15, text)
     return Link("unknown", at, at, 0.0, text)
+
+
+def _rows_are(noun: str, linker: Linker) -> bool:
+    """True when a general noun can mean this table's rows: no column is named after it, and people need a trace of people."""
+    lex, index = linker.lex, linker.index
+    if lex.root(noun) in index.by_root and noun not in lex.persons:
+        return False
+    if noun not in lex.persons:
+        return True
+    traces = {lex.root(word) for word in (*lex.asks["who"], *lex.personal)}
+    return any(root in traces for root in index.by_root)
 
 
 @lru_cache(maxsize=256)

@@ -72,7 +72,8 @@ class Node:
 def nodes(cover: Sequence[Link]) -> list[Node]:
     """The cover as nodes, ignored words left out; a word of several meanings takes the one that fits its place."""
     kept = [link for link in cover if link.kind not in ("ignored", "symbol")]
-    row = []
+    kept = [link for at, link in enumerate(kept) if not (at and link.text == "-" and kept[at - 1].tag("NOT") is not None)]
+    row: list[Node] = []
     for at, link in enumerate(kept):
         if link.kind != "word":
             row.append(Node(LETTERS[link.kind], (link,), columns=link.columns))
@@ -101,7 +102,7 @@ def _meaning(kept: Sequence[Link], at: int) -> str:
         )
     )
     if "WH" in heads:
-        clause = link.tag("WH") in ("what", "which", "who", "howmuch", "how")
+        clause = link.tag("WH") in ("what", "which", "howmuch", "how")
         opening = before is None or (clause and (before.tag("COMMA") is not None or before.tag("AND") is not None))
         opening = opening or (before.tag("PREP") is not None and at == 1) or before.tag("SHOW") is not None
         return "WH" if opening or "PREP" not in heads else "PREP"

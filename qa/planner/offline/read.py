@@ -107,12 +107,23 @@ class Reader:
         from qa.planner.offline import special
 
         self._refuse_leftovers()
+        self._refuse_contradictions()
         query = special.read(self)
         if query is None:
             query = self._general()
         query.notes += [f.note for f in self.filters if f.note]
         query.score += sum(s for n in self.row if n.letter == "C" for s in [n.columns[0][1] - 1.0])
         return query
+
+    def _refuse_contradictions(self) -> None:
+        """Two different values asked of one column at once: some reading of the sentence went wrong."""
+        held: dict[str, set[tuple[object, ...]]] = {}
+        for f in self.filters:
+            if f.op in ("=", "is") and len(set(f.columns)) == 1:
+                held.setdefault(f.columns[0], set()).add(f.values)
+        compared = any(n.letter in "-v%Y" for n in self.row)
+        if not compared and any(len(values) > 1 for values in held.values()):
+            raise NotRead(*[f.said for f in self.filters])
 
     def _refuse_leftovers(self) -> None:
         left = [
@@ -322,6 +333,8 @@ class Reader:
         return at + 1
 
     def _take_each(self, row: list[Node], at: int, asked: Asked) -> int:
+        if row[at].letter == "y" and self._passive(row, at):
+            return at + 1
         nxt = _skip(row, at + 1, "oxulhek" if row[at].letter != "y" else "oxulk")
         if asked.sort and nxt < len(row) and row[nxt].letter == "C":
             asked.sort = False
@@ -344,6 +357,12 @@ class Reader:
             return at + 1
         asked.each_row = True
         return at + 1
+
+    def _passive(self, row: list[Node], at: int) -> bool:
+        """True for `won by all teams`: the word before is what they did."""
+        place = row[at].link.first - 1
+        word = self.linker.folded[place] if place >= 0 else ""
+        return word.endswith(("ed", "wn", "ten")) or self.lex.irregular.get(word) in ("win", "make", "give", "hold", "take", "sell", "write")
 
     def _take_order(self, row: list[Node], at: int, asked: Asked) -> int:
         nxt = _skip(row, at + 1, "nlkopbu")
@@ -492,6 +511,8 @@ class Reader:
         keys = asked.keys or targets
         if not keys or (asked.keys and targets and len(asked.keys) > 1):
             raise NotRead("?")
+        if not asked.keys and len(keys) > 1 and not self._coordinated(keys):
+            raise NotRead(keys[-1].text)
         return self._super_groups(asked, direction, what, node, keys)
 
     def _settle(self, asked: Asked) -> list[tuple[str, str, Node | None]]:
@@ -544,6 +565,9 @@ class Reader:
             return self._super_groups(asked, direction, self._summary(column), node, targets)
         first = chosen[0]
         assert first is not None
+        ranks = {"rank", "position", "place", "standing", "seed", "ranking"} & set(header_words(column.name))
+        if ranks and direction in ("max", "min"):
+            raise NotRead(node.text)
         if len(chosen) == 1 and self._grouped(first, column, asked):
             return self._super_groups(asked, direction, self._summary(column), node, targets)
         query.columns = [self.name(c) for c in chosen if c]
@@ -568,6 +592,8 @@ class Reader:
             query.ties = "cut"
             return True
         adjective = any(n.letter == "Z" for n in self.row) and not asked.value
+        if adjective and any(n.letter == "l" for n in self.row) and not asked.rows:
+            raise NotRead("?")
         if adjective and (asked.rows or asked.top) and not any(t for t in asked.targets) and not asked.counts:
             query.order, query.limit = [f"{self.name(column)} {'desc' if direction == 'max' else 'asc'}"], 1
             return True
@@ -592,7 +618,7 @@ class Reader:
 
     def _super_groups(self, asked: Asked, direction: str, what: str, node: Node | None, keys: list[Node]) -> bool:
         query = self.query
-        query.keys = [self.key(k) for k in keys]
+        query.keys = list(dict.fromkeys(self.key(k) for k in keys))
         if what == "count":
             metric = ("count()", "rows")
         elif what == "rate" and node is not None:
@@ -610,7 +636,7 @@ class Reader:
         if what in ("mean", "sum") and not any(n.letter == "G" for n in self.row):
             said = "average" if what == "mean" else "total"
             query.notes.append(f"{node.text if node else ''} of a group = {said} over its rows".strip())
-        if asked.counts or any(n.letter == "k" and i > 2 for i, n in enumerate(self.row)):
+        if asked.counts:
             query.show = None
         return True
 
@@ -717,7 +743,7 @@ class Reader:
         before = self.row[at - 1].letter if at else ""
         column = self.linker.column(node.columns[0][0])
         rowlike = unique_values(self.index.table, column) or column.role is Role.ID
-        return rowlike and before in ("o", "p", "k", "e", "i", "w") and node.text.lower() != column.name.lower()
+        return rowlike and before in ("o", "p", "k", "e", "i") and node.text.lower() != column.name.lower()
 
     def _category(self, column: Column) -> bool:
         return column.kind in (Kind.TEXT, Kind.BOOLEAN)
@@ -841,10 +867,14 @@ class Reader:
     def _rows(self, asked: Asked) -> bool:
         query = self.query
         targets = list(asked.targets)
+        if asked.wh[:1] == ["who"] and any(t.letter == "C" and not self._is_text(t) for t in targets):
+            raise NotRead(targets[0].text)
         used = {id for f in query.filters for id in f.columns}
         question = [w for w in asked.wh if w in ("who", "where", "when")]
         if not targets and question:
             targets = [self._asked_column(question[0], used)]
+        if not targets and self._asks_person():
+            targets = [self._asked_column("who", used)]
         if any(t.letter != "C" for t in targets):
             raise NotRead(targets[0].text)
         if asked.keys and (asked.metrics or not targets):
@@ -854,8 +884,6 @@ class Reader:
         if not targets and not asked.rows and not query.filters:
             raise NotRead("?")
         columns = list(dict.fromkeys(self.name(self.column(t)) for t in targets))
-        if asked.rows and not asked.wh and False:
-            pass
         if len(columns) > 1 and not self._coordinated(targets):
             kept = [t for t in targets if not self.stands_for_rows(t)]
             if kept and len(kept) < len(targets) and self._coordinated(kept):
@@ -868,6 +896,17 @@ class Reader:
             query.order.append(f"{name} {direction}")
         if not columns and not (self._lists_rows(asked) and (query.filters or query.order)):
             raise NotRead("?")
+        return True
+
+    def _asks_person(self) -> bool:
+        """`which player …` where no column is called player: the column of names answers."""
+        lead = [n for n in self.row if n.letter not in "eis"][:2]
+        if len(lead) < 2 or lead[0].letter != "w" or lead[1].letter not in "nl" or lead[1].word not in self.lex.persons:
+            return False
+        try:
+            self._asked_column("who", {id for f in self.filters for id in f.columns})
+        except NotRead:
+            return False
         return True
 
     def _lists_rows(self, asked: Asked) -> bool:

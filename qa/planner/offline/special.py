@@ -19,7 +19,14 @@ FEW = 30
 def read(reader: Reader) -> Query | None:
     """The query of a special form, or None when the question has none."""
     letters = "".join(node.letter for node in reader.row)
-    for letter, form in (("c", _correlation), ("-", _difference), ("%", _share), ("H", _distribution), ("E", _description), ("q", _existence)):
+    for letter, form in (
+        ("c", _correlation),
+        ("-", _difference),
+        ("%", _share),
+        ("H", _distribution),
+        ("E", _description),
+        ("q", _existence),
+    ):
         if letter in letters:
             query = form(reader, next(n for n, node in enumerate(reader.row) if node.letter == letter))
             if query is not None:
@@ -159,7 +166,9 @@ def _base_and_condition(reader: Reader, at: int) -> tuple[list[Filter], Filter]:
             raise NotRead(reader.row[at].text)
         chosen = later[0]
     formulas = groups[chosen]
-    condition = Filter(write.all_of([f.formula for f in formulas]), tuple(c for f in formulas for c in f.columns), formulas[0].said)
+    condition = Filter(
+        write.all_of([f.formula for f in formulas]), tuple(c for f in formulas for c in f.columns), formulas[0].said
+    )
     return [f for p in places if p != chosen for f in groups[p]], condition
 
 

@@ -32,6 +32,8 @@ class Lexicon:
     synonyms: tuple[tuple[str, ...], ...]
     values: Mapping[str, frozenset[str]]
     companions: frozenset[str]
+    persons: frozenset[str]
+    personal: frozenset[str]
     asks: Mapping[str, tuple[str, ...]]
     months: Mapping[str, int]
     ordinals: Mapping[str, int]
@@ -88,6 +90,8 @@ def lexicon(language: str = "en") -> Lexicon:
         synonyms=tuple(tuple(group) for group in data["synonyms"]),
         values=_groups(data["values"]),
         companions=frozenset(data["companions"]),
+        persons=frozenset(data["persons"]),
+        personal=frozenset(data["personal"]),
         asks={key: tuple(names) for key, names in data["asks"].items()},
         months=months,
         ordinals=data["ordinals"],
