@@ -281,6 +281,7 @@ def _profile_with(facts: ColumnProfile, column: Column, known: ColumnSemantics |
         "description": known.description or facts.description,
     }
     update |= {"synonyms": known.synonyms or facts.synonyms, "delimiter": known.delimiter or facts.delimiter}
+    update |= {"send": known.send or facts.send}
     return facts.model_copy(update=update)
 
 

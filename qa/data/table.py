@@ -106,6 +106,8 @@ class ColumnProfile(Facts):
     synonyms: tuple[str, ...] = ()
     delimiter: str | None = None
     """what separates the items of a tag list"""
+    send: str | None = None
+    """the most a model may be told of it (nothing, names, profile, samples), from the semantic file"""
 
 
 class Profile(Facts):

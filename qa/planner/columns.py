@@ -32,11 +32,14 @@ _PROSE = frozenset({"title", "reading", "question", "label", "reason", "nearest"
 _TOKEN = re.compile(r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|`(?:[^`]|``)+`|[^\W\d]\w*")
 
 
-def level_of(table: str, column: str, privacy: str, rules: Mapping[str, str]) -> Sent:
-    """The lower of the session's level and the column's own rule. An unknown rule keeps the column at home."""
-    rule = rules.get(f"{table}.{column}", rules.get(column, privacy))
-    depths = [_DEPTHS.index(level) if level in _DEPTHS else 0 for level in (privacy, rule)]
-    return _DEPTHS[min(depths)]
+def level_of(table: str, column: ColumnProfile, privacy: str, rules: Mapping[str, str]) -> Sent:
+    """The lowest of the session's level, the column's rule in its semantic file, and the caller's rule.
+
+    An unknown rule keeps the column at home.
+    """
+    rule = rules.get(f"{table}.{column.name}", rules.get(column.name, privacy))
+    levels = (privacy, rule, column.send or privacy)
+    return _DEPTHS[min(_DEPTHS.index(level) if level in _DEPTHS else 0 for level in levels)]  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True)
@@ -121,6 +124,10 @@ def line(table: Table, column: Column, sent: Sent, handles: Handles, question: s
         facts += _statistics(profile, table.rows)
         if sent == "samples":
             facts += _examples(table, column, profile, question)
+        if table.profile.default_date == column.name:
+            facts.append("the date that a period is about")
+        if profile.delimiter:
+            facts.append(f"items separated by {quoted(profile.delimiter, 8)}")
         if profile.description:
             facts.append(quoted(profile.description, 120))
         if profile.synonyms:

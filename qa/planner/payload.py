@@ -22,8 +22,9 @@ from typing import Any, Literal
 from qa.data.table import Table
 from qa.errors import Issue
 from qa.planner import prompt, tokens
-from qa.planner.columns import Handles, Sent, expanded, level_of, line
+from qa.planner.columns import Handles, Sent, expanded, level_of, line, written
 from qa.planner.dialogue import Turn, rendered
+from qa.planner.prompt import quoted
 from qa.planner.relevance import Score, scores, table_scores
 from qa.planner.repair import rebuilt
 
@@ -101,7 +102,7 @@ def build(
     """
     rules = send_rules or {}
     asked = [question[:QUESTION_CHARACTERS], *(turn.question for turn in reversed(history[-3:]))]
-    levels = {(t.name, c.name): level_of(t.name, c.name, privacy, rules) for t in tables for c in t.columns}
+    levels = {(t.name, c.name): level_of(t.name, c, privacy, rules) for t in tables for c in t.profile.columns}
     hidden = frozenset(name for (_, name), level in levels.items() if level == "nothing")
     hidden -= {name for (_, name), level in levels.items() if level != "nothing"}
     handles = Handles.of(tables)
@@ -151,7 +152,11 @@ class _Tables:
         """Take columns best first, in full while they are spoken for and by name after, until the room is used."""
         order = sorted(self.tables, key=lambda table: -self.ranks[table.name])
         near = {table.name for place, table in enumerate(order) if place < 3 or self.ranks[table.name] > 0.6}
-        left = room - sum(tokens.count(self._head(table)) + 12 for table in self.tables) - 40
+        left = (
+            room
+            - sum(tokens.count("\n".join([self._head(table), *self._metrics(table)])) + 12 for table in self.tables)
+            - 40
+        )
         full: dict[str, list[str]] = {table.name: [] for table in self.tables}
         brief: dict[str, list[str]] = {table.name: [] for table in self.tables}
         places = sorted(
@@ -186,12 +191,28 @@ class _Tables:
         return next(table for table in self.tables if table.name == name)
 
     def _head(self, table: Table) -> str:
-        sent = max(
-            (self.levels[table.name, column.name] for column in table.columns), key=_DEPTH.index, default="names"
-        )
-        rows = "" if sent in ("names", "nothing") else f" · {table.rows} rows"
-        about = table.profile.description if sent not in ("names", "nothing") else None
-        return f"table {table.name}{rows}{f' · {prompt.quoted(about, 160)}' if about else ''}"
+        """The table's name, and what its profile says of it where some column may be told more than its name."""
+        if not self._told(table):
+            return f"table {table.name}"
+        about = [f"table {table.name} · {table.rows} rows"]
+        if table.profile.description:
+            about.append(quoted(table.profile.description, 160))
+        if table.profile.synonyms:
+            about.append("a row is also called " + ", ".join(quoted(word, 30) for word in table.profile.synonyms[:6]))
+        return " · ".join(about)
+
+    def _told(self, table: Table) -> bool:
+        return any(self.levels[table.name, column.name] in ("profile", "samples") for column in table.columns)
+
+    def _metrics(self, table: Table) -> list[str]:
+        """The named formulas of the semantic file, but none that names a column kept at home."""
+        home = [column.name for column in table.columns if self.levels[table.name, column.name] == "nothing"]
+        named = {
+            name: formula
+            for name, formula in table.profile.metrics.items()
+            if self._told(table) and not any(column.casefold() in formula.casefold() for column in home)
+        }
+        return [f"- metric {written(name)}: {quoted(formula, 160)}" for name, formula in list(named.items())[:20]]
 
     def _line(self, place: tuple[str, str]) -> str:
         table = self._table(place[0])
@@ -211,6 +232,7 @@ class _Tables:
             missing = len(self._shown(table)) - len(full.get(table.name, ())) - len(short)
             if missing:
                 lines.append(f"- and {missing} more columns, not listed")
+            lines += self._metrics(table)
             blocks.append("\n".join(lines))
         return "\n\n".join([*blocks, *self._links()])
 
@@ -245,6 +267,3 @@ class _Tables:
             if shown < all_of_them:
                 notes.append(f"{table.name}: {shown} of {all_of_them} columns fitted into the prompt")
         return notes
-
-
-_DEPTH: tuple[Sent, ...] = ("nothing", "names", "profile", "samples")

@@ -116,12 +116,12 @@ def table_scores(
     questions: Sequence[str], tables: Sequence[Table], columns: dict[tuple[str, str], Score]
 ) -> dict[str, float]:
     """A score for every table: its name in the question, its best columns, and a little for their number."""
-    flat = " ".join(word for question in questions[:2] for word in words(question))
+    asked = {word for question in questions[:2] for word in words(question)}
     made: dict[str, float] = {}
     for table in tables:
         best = sorted((columns[table.name, column.name].named for column in table.columns), reverse=True)[:4]
-        name = [word for word in words(table.name) if word not in _STOP]
-        by_name = 1.5 * sum(f" {word} " in f" {flat} " for word in name) / max(1, len(name))
+        called = [{word for word in words(text) if word not in _STOP} for text in (table.name, *table.profile.synonyms)]
+        by_name = 1.5 * max(len(names & asked) / max(1, len(names)) for names in called)
         made[table.name] = by_name + sum(best) / 2 + (best[0] if best else 0.0)
     return made
 
