@@ -13,7 +13,7 @@ ROOT = Path(__file__).parents[1]
 # A room may import the rooms before it. `settings` may be read by anything above `types`.
 ORDER = ["errors", "types", "settings", "plan", "data", "engine", "planner", "answer", "audit", "pipeline"]
 RANK = {room: place for place, room in enumerate(ORDER)}
-RANK |= dict.fromkeys(("ui", "evaluate", "mcp_server"), len(ORDER))
+RANK |= dict.fromkeys(("ui", "evaluate", "mcp_server", "terminal"), len(ORDER))
 RANK |= {"cli": len(ORDER) + 1, "__main__": len(ORDER) + 2, "__init__": len(ORDER) + 2}
 TOP = len(ORDER) + 3  # app.py and the pages
 
