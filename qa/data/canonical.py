@@ -40,7 +40,12 @@ def file_digest(path: Path, options: ReadOptions) -> str:
                 content.update(block)
     except OSError as error:
         raise LoadError(
-            Issue("cannot_open", path.name, f"{path.name!r} cannot be opened.", "Check that the file exists and may be read.")
+            Issue(
+                "cannot_open",
+                path.name,
+                f"{path.name!r} cannot be opened.",
+                "Check that the file exists and may be read.",
+            )
         ) from error
     return content.hexdigest()
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import date, datetime, time, timedelta
 from pathlib import Path
 from typing import Any
@@ -19,41 +19,50 @@ NEAR_UNIQUE = 0.9
 """Above this share of distinct values a column has no top values worth showing."""
 
 
-def profile(path: Path, columns: Sequence[Column], rows: int, *, name: str, digest: str) -> Profile:
-    """Statistics of every column of a canonical Parquet, over all rows."""
-    frame = pl.scan_parquet(path)
-    figures = frame.select(*(figure for column in columns for figure in _figures(column))).collect().row(0, named=True)
+def profile(
+    path: Path, columns: Sequence[Column], rows: int, *, name: str, digest: str, figures: dict[str, Any] | None = None, frame: pl.LazyFrame | None = None
+) -> Profile:
+    """Statistics of every column of a canonical Parquet, over all rows.
+
+    `figures` are those of `figures()` when they are known already, `frame` the same rows in memory.
+    """
+    frame = pl.scan_parquet(path) if frame is None else frame
+    known = _figures(frame, {column.id: column.kind for column in columns}) if figures is None else figures
     return Profile(
         name=name,
         digest=digest,
         rows=rows,
-        columns=tuple(_column(frame, column, rows, figures) for column in columns),
+        columns=tuple(_column(frame, column, rows, known) for column in columns),
     )
 
 
-def _figures(column: Column) -> list[pl.Expr]:
-    """The first pass: everything that one scan can compute for a column."""
-    x = pl.col(column.id)
-    key = column.id
-    figures = [x.count().cast(pl.Int64).alias(f"{key}:count")]
-    match column.kind:
-        case Kind.LIST:
-            x = x.list.len()
-            figures += [x.n_unique().alias(f"{key}:distinct"), x.min().alias(f"{key}:low"), x.max().alias(f"{key}:high")]
-        case Kind.TEXT:
-            figures.append(x.drop_nulls().n_unique().alias(f"{key}:distinct"))
-            figures += [x.cast(pl.String).min().alias(f"{key}:low"), x.cast(pl.String).max().alias(f"{key}:high")]
-        case _:
-            figures.append(x.drop_nulls().n_unique().alias(f"{key}:distinct"))
-            figures += [x.min().alias(f"{key}:low"), x.max().alias(f"{key}:high")]
-    if column.kind.numeric:
+def figures(frame: pl.LazyFrame, kinds: Mapping[str, Kind]) -> dict[str, Any]:
+    """The first pass, over all columns at once: `c0:count`, `c0:distinct`, `c0:low`, … by column id."""
+    if not kinds:
+        return {}
+    return frame.select(*(figure for id, kind in kinds.items() for figure in _column_figures(id, kind))).collect().row(0, named=True)
+
+
+_figures = figures
+
+
+def _column_figures(id: str, kind: Kind) -> list[pl.Expr]:
+    """Everything that one scan can compute for a column."""
+    x = pl.col(id)
+    result = [x.count().cast(pl.Int64).alias(f"{id}:count")]
+    if kind is Kind.LIST:
+        x = x.list.len()
+    result.append(x.drop_nulls().n_unique().cast(pl.Int64).alias(f"{id}:distinct"))
+    ends = x.cast(pl.String) if kind is Kind.TEXT else x
+    result += [ends.min().alias(f"{id}:low"), ends.max().alias(f"{id}:high")]
+    if kind.numeric:
         number = x.cast(pl.Float64)
-        figures += [number.mean().alias(f"{key}:mean"), number.std().alias(f"{key}:std")]
-        figures += [
-            number.quantile(q, interpolation="linear").alias(f"{key}:{label}")
-            for q, label in ((0.25, "q25"), (0.5, "median"), (0.75, "q75"))
-        ]
-    return figures
+        result += [number.mean().alias(f"{id}:mean"), number.std().alias(f"{id}:std")]
+        result += [number.quantile(q, interpolation="linear").alias(f"{id}:{label}") for q, label in QUARTILES]
+    return result
+
+
+QUARTILES = ((0.25, "q25"), (0.5, "median"), (0.75, "q75"))
 
 
 def _column(frame: pl.LazyFrame, column: Column, rows: int, figures: dict[str, Any]) -> ColumnProfile:
@@ -87,7 +96,9 @@ def _top(frame: pl.LazyFrame, column: Column, count: int, distinct: int) -> tupl
         return ()
     x = pl.col(column.id)
     counted = frame.select(x.drop_nulls()).group_by(column.id).agg(pl.len().alias("n"))
-    top = counted.with_columns(x.cast(pl.String) if column.kind is Kind.TEXT else x).sort("n", column.id, descending=[True, False])
+    top = counted.with_columns(x.cast(pl.String) if column.kind is Kind.TEXT else x).sort(
+        "n", column.id, descending=[True, False]
+    )
     return tuple((plain(value), int(n)) for value, n in top.head(TOP).collect().iter_rows())
 
 
@@ -102,8 +113,12 @@ def _histogram(frame: pl.LazyFrame, column: Column, low: Any, high: Any) -> tupl
         return ((start, end, int(frame.select(pl.col(column.id).count()).collect().item())),)
     width = (end - start) / BINS
     bin_index = ((pl.col(column.id).cast(pl.Float64) - start) / width).floor().clip(0, BINS - 1).cast(pl.Int64)
-    counted = dict(frame.select(bin_index.alias("bin").drop_nulls()).group_by("bin").agg(pl.len()).collect().iter_rows())
-    return tuple((start + width * i, start + width * (i + 1) if i < BINS - 1 else end, counted.get(i, 0)) for i in range(BINS))
+    counted = dict(
+        frame.select(bin_index.alias("bin").drop_nulls()).group_by("bin").agg(pl.len()).collect().iter_rows()
+    )
+    return tuple(
+        (start + width * i, start + width * (i + 1) if i < BINS - 1 else end, counted.get(i, 0)) for i in range(BINS)
+    )
 
 
 def plain(value: Any) -> Any:
