@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -10,7 +9,7 @@ import polars as pl
 
 from qa.answer.answer import AnswerColumn
 from qa.answer.chart.choose import alternatives, choose
-from qa.answer.chart.decode import decode, points
+from qa.answer.chart.decode import decode, points, typed
 from qa.answer.chart.draw import Drawing, compose, draw
 from qa.answer.chart.labels import alt_text
 from qa.answer.chart.order import arrange
@@ -59,7 +58,7 @@ def figure(
         "x": spec.x,
         "y": list(spec.y),
         "color": spec.color,
-        "figure": json.loads(drawn.figure.to_json()),
+        "figure": typed(drawn.content),
         "alt": alt_text(spec, columns, table),
         "note": drawn.note,
     }

@@ -6,10 +6,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-import plotly.graph_objects as go
 import polars as pl
 
-from qa.answer.chart.canvas import Canvas, Drawn, category_axis, legend_title, measure_axis
+from qa.answer.chart.canvas import Canvas, Drawn, category_axis, legend_title, measure_axis, trace
 from qa.answer.chart.choose import CATEGORIES, SERIES, Field
 from qa.answer.chart.labels import TICK_WIDTH, literal, literals
 from qa.answer.chart.marks import array, repeated_names, spread, texts_of
@@ -32,9 +31,13 @@ def bars(canvas: Canvas) -> Drawn:
     data = spread(split.labels, pl.repeat("", split.labels.len(), eager=True), canvas.values, split.drawn, [""])
     notes = (*notes, split.note) if split.note else notes
     flat = _lies_down(split.drawn, canvas)
-    trace = _bar(canvas, canvas.spec.y[0], split.drawn, data["s0"], 0, flat=flat, labelled=len(split.drawn) <= LABELLED)
-    layout = _axes(canvas, split.drawn, flat) | {"showlegend": False}
-    return Drawn([trace], layout, notes, flat)
+    labelled = len(split.drawn) <= (2 * LABELLED if flat else LABELLED)
+    made = _bar(canvas, canvas.spec.y[0], split.drawn, data["s0"], 0, flat=flat, labelled=labelled)
+    if split.other:
+        made["meta"] |= {"others": [name == split.other for name in split.drawn]}
+    gap = {"bargap": 0.5} if len(split.drawn) <= 3 else {}
+    layout = _axes(canvas, split.drawn, flat, data["s0"], labelled=labelled) | {"showlegend": False} | gap
+    return Drawn([made], layout, notes, flat)
 
 
 def _own_names(canvas: Canvas, field: Field) -> tuple[Field, tuple[str, ...]]:
@@ -62,18 +65,20 @@ def _bars_in_time(canvas: Canvas) -> Drawn:
     assert inner.x is not None
     positions, axis = inner.along(inner.x)
     hover = _hover(inner, texts_of(inner.x.values, inner.x.column, inner.spec.grain).to_list(), inner.values)
-    trace = go.Bar(x=positions, y=array(inner.values), customdata=hover, hovertemplate=_TEMPLATE, meta={"series": 0})
-    layout = {"xaxis": axis, "yaxis": measure_axis(inner.measure), "showlegend": False}
+    made = trace(
+        "bar", x=positions, y=array(inner.values), customdata=hover, hovertemplate=_TEMPLATE, meta={"series": 0}
+    )
+    layout = {"xaxis": axis, "yaxis": measure_axis(inner.measure, inner.values), "showlegend": False}
     lost = canvas.table.height - ordered.height
-    return Drawn([trace], layout, (f"{lost} without {words(inner.x.name)} not drawn.",) if lost else ())
+    return Drawn([made], layout, (f"{lost} without {words(inner.x.name)} not drawn.",) if lost else ())
 
 
 def _measures_as_bars(canvas: Canvas) -> Drawn:
     """One row: a bar for each of its measures."""
     names = [words(name) for name in canvas.spec.y]
     values = pl.Series([canvas.table[name].cast(pl.Float64)[0] for name in canvas.spec.y], dtype=pl.Float64)
-    trace = _bar(canvas, canvas.spec.y[0], names, values, 0, flat=False, labelled=True)
-    return Drawn([trace], _axes(canvas, names, flat=False) | {"showlegend": False})
+    made = _bar(canvas, canvas.spec.y[0], names, values, 0, flat=False, labelled=True)
+    return Drawn([made], _axes(canvas, names, False, values, labelled=True) | {"showlegend": False})
 
 
 def crossed_bars(canvas: Canvas) -> Drawn:
@@ -102,7 +107,13 @@ def crossed_bars(canvas: Canvas) -> Drawn:
         for n, name in enumerate(series.drawn)
     ]
     notes = tuple(note for note in (across.note, series.note) if note)
-    return Drawn(traces, _axes(canvas, across.drawn, flat) | _mode(canvas) | legend_title(canvas.color), notes, flat)
+    numbers = _lengths(canvas, data, len(series.drawn))
+    return Drawn(
+        traces,
+        _axes(canvas, across.drawn, flat, numbers, labelled=few) | _mode(canvas) | legend_title(canvas.color),
+        notes,
+        flat,
+    )
 
 
 def _measures_by_category(canvas: Canvas) -> Drawn:
@@ -111,6 +122,12 @@ def _measures_by_category(canvas: Canvas) -> Drawn:
     flat = _lies_down(split.drawn, canvas)
     alone = pl.repeat("", split.labels.len(), eager=True)
     few = len(split.drawn) * len(canvas.spec.y) <= LABELLED
+    data = pl.DataFrame(
+        [
+            spread(split.labels, alone, canvas.table[name], split.drawn, [""])["s0"].cast(pl.Float64).alias(f"s{n}")
+            for n, name in enumerate(canvas.spec.y)
+        ]
+    )
     traces = [
         _bar(
             canvas,
@@ -124,7 +141,13 @@ def _measures_by_category(canvas: Canvas) -> Drawn:
         )
         for n, name in enumerate(canvas.spec.y)
     ]
-    return Drawn(traces, _axes(canvas, split.drawn, flat) | _mode(canvas), (split.note,) if split.note else (), flat)
+    numbers = _lengths(canvas, data, len(canvas.spec.y))
+    return Drawn(
+        traces,
+        _axes(canvas, split.drawn, flat, numbers, labelled=few) | _mode(canvas),
+        (split.note,) if split.note else (),
+        flat,
+    )
 
 
 def _mode(canvas: Canvas) -> dict[str, Any]:
@@ -135,12 +158,25 @@ def _lies_down(order: Sequence[str], canvas: Canvas) -> bool:
     """Long names read better on their own lines."""
     assert canvas.x is not None
     longest = max((len(name) for name in order), default=0)
-    return not canvas.x.is_time and longest > LONG_LABEL and len(order) >= LIES_DOWN_FROM
+    crowded = len(order) > LABELLED and longest > 2 and not canvas.x.is_ordered
+    return not canvas.x.is_time and ((longest > LONG_LABEL and len(order) >= LIES_DOWN_FROM) or crowded)
 
 
-def _axes(canvas: Canvas, order: Sequence[str], flat: bool) -> dict[str, Any]:
+def _lengths(canvas: Canvas, data: pl.DataFrame, series: int) -> pl.Series:
+    """The lengths that the axis has to hold: of each bar, or of each stack above and below zero."""
+    names = [f"s{n}" for n in range(series)]
+    if canvas.spec.kind != "stacked_bar":
+        return pl.concat([data[name].cast(pl.Float64) for name in names])
+    above, below = (
+        data.select(pl.sum_horizontal(pl.col(names).cast(pl.Float64).clip(*ends))) for ends in ((0, None), (None, 0))
+    )
+    return pl.concat([above.to_series(), below.to_series()])
+
+
+def _axes(canvas: Canvas, order: Sequence[str], flat: bool, values: pl.Series, *, labelled: bool) -> dict[str, Any]:
     names = category_axis(order)
-    lengths = measure_axis(canvas.measure)
+    room = 0.0 if not labelled or canvas.spec.kind == "stacked_bar" else 0.18 if flat else 0.08
+    lengths = measure_axis(canvas.measure, values, room=room)
     if not flat:
         return {"xaxis": names, "yaxis": lengths}
     titles = {"xaxis": {"title": {"text": literal(canvas.spec.y_title, 60)}}, "yaxis": {"title": {"text": ""}}}
@@ -171,13 +207,14 @@ def _bar(
     flat: bool,
     labelled: bool,
     other: bool = False,
-) -> Any:
+) -> dict[str, Any]:
     said = [literal(show(value, canvas.columns[measure])) for value in values.to_list()]
     names = list(order)
     numbers = array(values)
     alone = name is None
     texts = ["" if value is None else text for value, text in zip(values.to_list(), said, strict=True)]
-    return go.Bar(
+    return trace(
+        "bar",
         x=numbers if flat else names,
         y=names if flat else numbers,
         orientation="h" if flat else "v",
@@ -189,5 +226,5 @@ def _bar(
         customdata=[[a, b] for a, b in zip(literals(names), said, strict=True)],
         hovertemplate=_TEMPLATE if alone else _NAMED,
         marker={"line": {"width": 1 if canvas.spec.kind == "stacked_bar" else 0}},
-        meta={"series": number, "other": other, "measure": measure},
+        meta={"series": number, "other": other, "measure": measure, "name": name or ""},
     )

@@ -10,13 +10,12 @@ from typing import Any
 import polars as pl
 
 from qa.answer.answer import AnswerColumn
-from qa.answer.chart.choose import CATEGORIES, Field
+from qa.answer.chart.choose import CATEGORIES, Field, capital
 from qa.answer.chart.labels import TICK_WIDTH, literal, literals
 from qa.answer.chart.marks import Categories, categories, times
 from qa.answer.chart.spec import ChartSpec
 from qa.answer.chart.theme import ticks
 from qa.answer.formats import show, words
-from qa.types import Role
 
 HOVERED = 2_000
 """Points up to which each has its value written out for the hover; beyond, Plotly formats it."""
@@ -26,10 +25,15 @@ HOVERED = 2_000
 class Drawn:
     """Traces, what they change in the layout, and what was left out, in words. `flipped` bars lie down."""
 
-    traces: Sequence[Any]
+    traces: Sequence[dict[str, Any]]
     layout: Mapping[str, Any] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     flipped: bool = False
+
+
+def trace(kind: str, **properties: Any) -> dict[str, Any]:
+    """A trace as Plotly writes it. Plain dicts: building them through Plotly's classes costs a hundred times more."""
+    return {"type": kind} | {name: value for name, value in properties.items() if value is not None}
 
 
 @dataclass(frozen=True)
@@ -93,14 +97,28 @@ def category_axis(order: Sequence[str]) -> dict[str, Any]:
     }
 
 
-def measure_axis(column: AnswerColumn) -> dict[str, Any]:
-    """The axis of a measure that is drawn as a length: it starts at zero."""
-    return {"type": "linear", "rangemode": "tozero", **ticks(column)}
+def measure_axis(column: AnswerColumn, values: pl.Series, *, room: float = 0.0) -> dict[str, Any]:
+    """The axis of a measure that is drawn as a length: it starts at zero. `room` is left for labels at the ends."""
+    axis = {"type": "linear", "rangemode": "tozero"} | number_ticks(column, values)
+    low, high = _ends(values)
+    if room and high > low:
+        span = high - low
+        axis["range"] = [low - room * span if low < 0 else 0, high + room * span if high > 0 else 0]
+    return axis
+
+
+def number_ticks(column: AnswerColumn, values: pl.Series) -> dict[str, Any]:
+    """The number format of an axis that shows these values."""
+    return ticks(column, negative=_ends(values)[0] < 0)
+
+
+def _ends(values: pl.Series) -> tuple[float, float]:
+    """Lowest and highest value, zero included."""
+    known = values.cast(pl.Float64).fill_nan(None).drop_nulls()
+    if known.is_empty():
+        return 0.0, 0.0
+    return min(0.0, float(known.min())), max(0.0, float(known.max()))  # type: ignore[arg-type]
 
 
 def legend_title(field: Field | None) -> dict[str, Any]:
-    return {"legend": {"title": {"text": literal(words(field.name), 40)}}} if field else {}
-
-
-def is_share(column: AnswerColumn) -> bool:
-    return column.role is Role.PERCENT
+    return {"legend": {"title": {"text": literal(capital(words(field.name)), 40)}}} if field else {}

@@ -25,6 +25,8 @@ CATEGORIES = 20
 SLICES = 6
 SERIES = 8
 
+_YEAR = r"^(1[5-9]|20)\d\d$"
+
 _ISO = re.compile(r"^\d{4}-(0[1-9]|1[0-2])(-(0[1-9]|[12]\d|3[01]))?$")
 
 
@@ -65,6 +67,14 @@ class Field:
         return texts.len() > 0 and bool(texts.cast(pl.String).str.contains(_ISO.pattern).all())
 
     @cached_property
+    def spells_years(self) -> bool:
+        """Text that could be years. It may be codes too, so it is only put in order, not on a time axis."""
+        if self.column.kind is not ValueKind.TEXT:
+            return False
+        texts = self.values.drop_nulls()
+        return texts.len() > 0 and bool(texts.cast(pl.String).str.contains(_YEAR).all())
+
+    @cached_property
     def is_scale(self) -> bool:
         """Numbers that group rows and lie on a line (an age, an hour), too many for a bar each."""
         return (
@@ -76,7 +86,7 @@ class Field:
 
     @cached_property
     def is_ordered(self) -> bool:
-        return self.is_time or self.column.kind.numeric or ranks_of(self.values) is not None
+        return self.is_time or self.column.kind.numeric or self.spells_years or ranks_of(self.values) is not None
 
 
 def _are_years(values: pl.Series) -> bool:
@@ -192,7 +202,8 @@ def _fitting(sight: Sight) -> Iterator[ChartSpec]:
 def _special(sight: Sight) -> Iterator[ChartSpec]:
     if sight.shape.special == "correlate" and {"column_a", "column_b", "r"} <= set(sight.table.columns):
         if sight.table.height >= 3:
-            yield sight.spec("heatmap", "column_a", ["column_b"], "r")
+            made = sight.spec("heatmap", "column_a", ["column_b"], "r")
+            yield replace(made, title="Correlations", x_title="", y_title="")
         elif sight.table.height == 1:
             yield sight.spec("value", None, ["r"])
 
@@ -285,8 +296,9 @@ def _by_category(sight: Sight, dim: Field) -> Iterator[ChartSpec]:
         yield sight.spec("map", dim.name, [first.name])
     if len(names) > 2:
         yield sight.spec("heatmap", dim.name, names)
-    if sight.table.height >= 3:
-        yield from scatter
+    yield from scatter
+    if dim.column.kind.numeric:
+        yield sight.spec("scatter", dim.name, [first.name])
     if sight.table.height >= 20:
         yield sight.spec("histogram", None, [first.name])
 
@@ -345,6 +357,9 @@ def _crossed(sight: Sight, first: Field, second: Field, measure: Measure) -> Ite
     for kind in bars:
         yield sight.spec(kind, wide.name, y, narrow.name)
     yield heatmap
+    for along, split in ((first, second), (second, first)):
+        if along.is_ordered and along.distinct >= 3:
+            yield sight.spec("line", along.name, y, split.name)
 
 
 def _many_dimensions(sight: Sight) -> Iterator[ChartSpec]:

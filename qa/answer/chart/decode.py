@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import html
 import json
 from collections.abc import Mapping
 from typing import Any
@@ -51,11 +50,33 @@ def _array(value: Mapping[str, Any]) -> list[Any]:
     return list(_plain(flat.tolist()))
 
 
+def typed(value: Any) -> Any:
+    """JSON values with each NumPy array as Plotly's typed array: compact, and no list of a hundred thousand floats."""
+    match value:
+        case np.ndarray() if value.dtype.kind in "iuf":
+            small = value.astype(np.int32) if value.dtype.kind in "iu" else value
+            spec = {
+                "dtype": f"{small.dtype.kind}{small.dtype.itemsize}",
+                "bdata": base64.b64encode(small.tobytes()).decode(),
+            }
+            return spec if value.ndim == 1 else spec | {"shape": ", ".join(str(size) for size in value.shape)}
+        case np.ndarray():
+            return value.tolist()
+        case np.generic():
+            return value.item()
+        case Mapping():
+            return {key: typed(item) for key, item in value.items()}
+        case list() | tuple():
+            return [typed(item) for item in value]
+        case _:
+            return value
+
+
 def points(figure: go.Figure | Mapping[str, Any] | str) -> list[tuple[Any, ...]]:
     """What is drawn as (x, y) or (x, y, series) rows, bars that lie down turned up, trend lines left out."""
     content = decode(figure)
     flipped = bool((content.get("layout", {}).get("meta") or {}).get("flipped"))
-    traces = [trace for trace in content["data"] if not (trace.get("meta") or {}).get("trend")]
+    traces = [trace for trace in content["data"] if not {"trend", "ground"} & set(trace.get("meta") or {})]
     rows: list[tuple[Any, ...]] = []
     for trace in traces:
         rows += _rows(trace, flipped, len(traces) > 1)
@@ -68,6 +89,8 @@ def _rows(trace: Mapping[str, Any], flipped: bool, several: bool) -> list[tuple[
             return list(zip(trace["labels"], trace["values"], strict=True))
         case "indicator":
             return [(None, trace.get("value"))]
+        case "heatmap" if "states" in (trace.get("meta") or {}):
+            return [(code, trace["z"][row][column]) for code, column, row in trace["meta"]["states"]]
         case "heatmap":
             across, down = trace["x"], trace["y"]
             return [
@@ -78,5 +101,5 @@ def _rows(trace: Mapping[str, Any], flipped: bool, several: bool) -> list[tuple[
             ]
         case _:
             x, y = (trace["y"], trace["x"]) if flipped else (trace.get("x") or [None] * len(trace["y"]), trace["y"])
-            name = html.unescape(trace.get("name") or "")
+            name = (trace.get("meta") or {}).get("name") or ""
             return [(a, b, name) if several else (a, b) for a, b in zip(x, y, strict=True) if b is not None]

@@ -12,12 +12,12 @@ import polars as pl
 from qa.answer.answer import AnswerColumn
 from qa.answer.chart.bars import bars, crossed_bars
 from qa.answer.chart.canvas import Canvas, Drawn
+from qa.answer.chart.clouds import boxes, histogram, scatter
 from qa.answer.chart.labels import literal
 from qa.answer.chart.lines import lines
-from qa.answer.chart.points import boxes, histogram, scatter
 from qa.answer.chart.shares import heatmap, pie, state_tiles, value
 from qa.answer.chart.spec import ChartSpec
-from qa.answer.chart.theme import ThemeName, repaint
+from qa.answer.chart.theme import ThemeName, merged, repaint
 
 _DRAW: Mapping[str, Callable[[Canvas], Drawn]] = {
     "bar": bars,
@@ -37,10 +37,14 @@ _DRAW: Mapping[str, Callable[[Canvas], Drawn]] = {
 
 @dataclass(frozen=True)
 class Drawing:
-    """A figure with what it leaves out in words (or None)."""
+    """A figure as Plotly's JSON (numbers as NumPy arrays until it is sent), with what it leaves out in words."""
 
-    figure: go.Figure
+    content: dict[str, Any]
     note: str | None = None
+
+    @property
+    def figure(self) -> go.Figure:
+        return go.Figure(self.content)
 
 
 def compose(
@@ -54,12 +58,9 @@ def compose(
     """The figure and its note. `table` is the result as shown; `total_rows` counts all its rows."""
     canvas = Canvas(spec, {column.name: column for column in columns}, table, total_rows or table.height)
     drawn = _DRAW[spec.kind](canvas)
-    figure = go.Figure(data=list(drawn.traces), layout={"template": go.layout.Template()})
-    figure.update_layout(_frame(spec), separators=".,")
-    figure.update_layout(drawn.layout)
-    figure.layout.meta = {"kind": spec.kind, "flipped": drawn.flipped}
-    note = " ".join(drawn.notes) or None
-    return Drawing(repaint(figure, theme), note)
+    meta = {"kind": spec.kind, "flipped": drawn.flipped}
+    layout = merged(merged(_frame(spec), drawn.layout), {"meta": meta, "template": {}})
+    return Drawing(repaint({"data": list(drawn.traces), "layout": layout}, theme), " ".join(drawn.notes) or None)
 
 
 def draw(
@@ -85,6 +86,7 @@ def _frame(spec: ChartSpec) -> dict[str, Any]:
         "separatethousands": True,
     }
     return {
+        "separators": ".,",
         "title": {
             "text": literal(spec.title),
             "x": 0,

@@ -5,14 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import plotly.graph_objects as go
 import polars as pl
 
-from qa.answer.chart.canvas import HOVERED, Canvas, Drawn, category_axis, legend_title, measure_axis
+from qa.answer.chart.canvas import (
+    HOVERED,
+    Canvas,
+    Drawn,
+    category_axis,
+    legend_title,
+    measure_axis,
+    number_ticks,
+    trace,
+)
 from qa.answer.chart.choose import SERIES, Field
 from qa.answer.chart.labels import TICK_WIDTH, literal, literals
 from qa.answer.chart.marks import MARKS, array, spread, texts_of
-from qa.answer.chart.theme import ticks
 from qa.answer.formats import number, words
 
 MARKERS = 40
@@ -87,31 +94,36 @@ def _line(
     *,
     other: bool,
     alone: bool,
-) -> Any:
+) -> dict[str, Any]:
     measure = canvas.spec.y[0] if canvas.color is not None else canvas.spec.y[n]
     few = values.len() <= HOVERED
     said = canvas.say(values, measure) if few else []
     hover = [[a, b] for a, b in zip(literals(labels), said, strict=True)] if few else None
     head = "" if alone else "%{fullData.name}: "
     template = f"%{{customdata[0]}}<br>{head}<b>%{{customdata[1]}}</b><extra></extra>" if few else None
-    return go.Scatter(
+    return trace(
+        "scatter",
         x=positions,
         y=array(values),
         name=literal(name, TICK_WIDTH),
-        mode="lines+markers" if values.len() <= MARKERS else "lines",
+        mode="lines+markers" if values.len() <= MARKERS and canvas.spec.kind != "area" else "lines",
         line={"width": 2.5 if alone else 2},
         marker={"size": 6},
         stackgroup="all" if canvas.spec.kind == "area" else None,
         connectgaps=None if canvas.spec.kind == "area" else False,
         customdata=hover,
         hovertemplate=template,
-        meta={"series": n, "other": other, "measure": measure},
+        meta={"series": n, "other": other, "measure": measure, "name": name},
     )
 
 
 def _layout(canvas: Canvas, axis: Mapping[str, Any], lines: int) -> dict[str, Any]:
     zero = canvas.spec.kind == "area"
-    vertical = measure_axis(canvas.measure) if zero else {"type": "linear", **ticks(canvas.measure)}
+    vertical = (
+        measure_axis(canvas.measure, canvas.values)
+        if zero
+        else {"type": "linear", **number_ticks(canvas.measure, canvas.values)}
+    )
     shared = {"hovermode": "x unified"} if lines > 1 and canvas.table.height <= HOVERED else {}
     return {"xaxis": dict(axis), "yaxis": vertical, "showlegend": lines > 1} | legend_title(canvas.color) | shared
 

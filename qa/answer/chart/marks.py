@@ -111,7 +111,7 @@ def _ordered(spec: ChartSpec, field: Field, labels: pl.Series, *, keep_table: bo
     if ranks is not None:
         known = ranks
         return sorted(order, key=lambda label: known.get(label, float("inf")))
-    if field.column.kind.numeric or field.column.kind.temporal or field.is_iso:
+    if field.column.kind.numeric or field.column.kind.temporal or field.is_iso or field.spells_years:
         by_value = pl.DataFrame([field.values.alias("v"), labels]).sort("v", nulls_last=True, maintain_order=True)
         return by_value["label"].unique(maintain_order=True).to_list()
     return order
@@ -161,7 +161,7 @@ def thinned(table: pl.DataFrame, most: int = MARKS) -> tuple[pl.DataFrame, str |
         return table, None
     step = -(-table.height // most)
     kept = table.gather_every(step)
-    return kept, f"Every {step}th of {number(table.height)} rows is drawn."
+    return kept, f"One row in {number(step)} of {number(table.height)} is drawn."
 
 
 def repeated_names(labels: pl.Series) -> tuple[pl.Series, bool]:

@@ -8,7 +8,8 @@ from typing import Any
 
 import polars as pl
 
-from qa.answer.shape import Shape
+from qa.answer.answer import AnswerColumn
+from qa.answer.shape import read
 
 _MONTHS = [
     "january",
@@ -123,9 +124,10 @@ def ranks_of(column: pl.Series) -> Mapping[Any, float] | None:
     return natural(texts) if len(texts) < 500 else None
 
 
-def arrange(table: pl.DataFrame, shape: Shape) -> pl.DataFrame:
-    """The rows in the order people expect when the plan did not rank them: months, weekdays and buckets by nature
-    rather than by the alphabet. Table and chart then agree."""
+def arrange(table: pl.DataFrame, columns: Sequence[AnswerColumn], plan: Mapping[str, Any]) -> pl.DataFrame:
+    """The rows of a whole result in the order people expect when the plan did not rank them: months, weekdays and
+    buckets by nature rather than by the alphabet. Table and chart then agree. Never call it on a cut table."""
+    shape = read(plan, columns)
     if shape.limit or not shape.grouped or not shape.keys:
         return table
     asked = dict(shape.order)

@@ -5,16 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import plotly.graph_objects as go
 import polars as pl
 
-from qa.answer.chart.canvas import Canvas, Drawn, category_axis
+from qa.answer.chart.canvas import Canvas, Drawn, category_axis, trace
 from qa.answer.chart.choose import SLICES
 from qa.answer.chart.labels import literal, literals
 from qa.answer.chart.marks import array, spread
 from qa.answer.chart.theme import figure_format, ticks
 from qa.answer.chart.tiles import PLACES, code_of
-from qa.answer.formats import percent, show, words
+from qa.answer.formats import show, words
 
 HEAT_CATEGORIES = 40
 WRITTEN_CELLS = 150
@@ -33,9 +32,10 @@ def pie(canvas: Canvas) -> Drawn:
     numbers = data["s0"].cast(pl.Float64)
     total = float(numbers.sum()) or 1.0
     said = [literal(show(value, canvas.measure)) for value in data["s0"].to_list()]
-    shares = [percent(value / total) for value in numbers.to_list()]
+    shares = [f"{value / total:.1%}" for value in numbers.to_list()]
     names = literals(data["x"].to_list(), 40)
-    trace = go.Pie(
+    made = trace(
+        "pie",
         labels=data["x"].to_list(),
         values=array(data["s0"]),
         text=[f"{name}<br>{share}" for name, share in zip(names, shares, strict=True)],
@@ -50,7 +50,7 @@ def pie(canvas: Canvas) -> Drawn:
         marker={"line": {"width": 2}},
         meta={"slices": len(split.order), "folded": split.other is not None},
     )
-    return Drawn([trace], {"showlegend": False}, (split.note,) if split.note else ())
+    return Drawn([made], {"showlegend": False, "margin": {"t": 84, "b": 28}}, (split.note,) if split.note else ())
 
 
 def heatmap(canvas: Canvas) -> Drawn:
@@ -91,7 +91,8 @@ def _heat(
         [[a, d, text] for a, text in zip(literals(across), texts, strict=True)]
         for d, texts in zip(literals(down), said, strict=True)
     ]
-    trace = go.Heatmap(
+    made = trace(
+        "heatmap",
         x=across,
         y=down,
         z=z,
@@ -111,7 +112,7 @@ def _heat(
         "yaxis": category_axis(down) | {"autorange": "reversed", "showgrid": False},
         "height": max(400, 150 + 26 * len(down)),
     }
-    return Drawn([trace], layout, notes)
+    return Drawn([made], layout, notes)
 
 
 def state_tiles(canvas: Canvas) -> Drawn:
@@ -133,11 +134,13 @@ def state_tiles(canvas: Canvas) -> Drawn:
         z[row, column] = np.nan if value is None else float(value)
         said[row][column] = [literal(name or code), literal(show(value, canvas.measure))]
         written[row][column] = code
-    trace = go.Heatmap(
+    empty = np.where(np.isnan(z) & np.array([[bool(code) for code in line] for line in written]), 0.0, np.nan)
+    made = trace(
+        "heatmap",
         x=list(range(columns)),
         y=list(range(rows)),
         z=z,
-        text=written,
+        text=_only(written, ~np.isnan(z)),
         texttemplate="%{text}",
         customdata=said,
         hovertemplate="%{customdata[0]}<br><b>%{customdata[1]}</b><extra></extra>",
@@ -159,14 +162,33 @@ def state_tiles(canvas: Canvas) -> Drawn:
     absent = len(PLACES) - len(found)
     notes = (f"{absent} states are not in the result and stay empty.",) if absent else ()
     missing = canvas.x.values.null_count()
-    return Drawn([trace], layout, (*notes, *((f"{missing} rows without a state are not drawn.",) if missing else ())))
+    ground = trace(
+        "heatmap",
+        x=made["x"],
+        y=made["y"],
+        z=empty,
+        text=_only(written, ~np.isnan(empty)),
+        texttemplate="%{text}",
+        showscale=False,
+        hoverinfo="skip",
+        xgap=3,
+        ygap=3,
+        meta={"ground": True},
+    )
+    return Drawn(
+        [ground, made], layout, (*notes, *((f"{missing} rows without a state are not drawn.",) if missing else ()))
+    )
+
+
+def _only(texts: list[list[str]], shown: np.ndarray[Any, Any]) -> list[list[str]]:
+    return [[text if keep else "" for text, keep in zip(*line, strict=True)] for line in zip(texts, shown, strict=True)]
 
 
 def value(canvas: Canvas) -> Drawn:
     """One number, with how far it is from the one it is compared with."""
     number = canvas.values[0]
     if number is None:
-        return Drawn([go.Indicator(mode="number", value=None)], {"height": 200})
+        return Drawn([trace("indicator", mode="number", value=None)], {"height": 200})
     form = figure_format(canvas.measure, float(number))
     compare: dict[str, Any] = {}
     notes: tuple[str, ...] = ()
@@ -184,7 +206,7 @@ def value(canvas: Canvas) -> Drawn:
         notes = (f"Compared with {words(canvas.spec.compare)}: {show(before, canvas.columns[canvas.spec.compare])}.",)
     label = canvas.table[canvas.spec.label][0] if canvas.spec.label else None
     head = literal(show(label, canvas.columns[canvas.spec.label])) if canvas.spec.label else ""
-    trace = go.Indicator(
-        **({"mode": "number", "value": float(number), "number": form, "title": {"text": head}} | compare)
+    made = trace(
+        "indicator", **({"mode": "number", "value": float(number), "number": form, "title": {"text": head}} | compare)
     )
-    return Drawn([trace], {"height": 200}, notes)
+    return Drawn([made], {"height": 200}, notes)

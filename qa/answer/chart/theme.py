@@ -6,8 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-import plotly.graph_objects as go
-
 from qa.answer.answer import AnswerColumn
 from qa.answer.formats import SYMBOLS, WHOLE_UNIT_CURRENCIES
 from qa.types import Kind, Role
@@ -73,58 +71,67 @@ def layout(theme: Theme, *, solid: bool) -> dict[str, Any]:
         "tickcolor": theme.line,
         "zerolinecolor": theme.line,
         "tickfont": {"color": theme.quiet},
-        "title": {"font": {"color": theme.quiet}},
+        "title": {"font": {"color": theme.quiet, "size": 13}},
     }
     return {
         "paper_bgcolor": ground,
         "plot_bgcolor": "rgba(0,0,0,0)",
         "font": {"family": FONT, "color": theme.text, "size": 13},
-        "title": {"font": {"color": theme.text, "size": 16}, "subtitle": {"font": {"color": theme.quiet, "size": 12}}},
-        "legend": {"font": {"color": theme.text}, "title": {"font": {"color": theme.quiet}}},
+        "title": {
+            "font": {"color": theme.text, "size": 16, "weight": 600},
+            "subtitle": {"font": {"color": theme.quiet, "size": 12}},
+        },
+        "legend": {"font": {"color": theme.text}, "title": {"font": {"color": theme.quiet, "size": 13}}},
         "hoverlabel": {"bgcolor": theme.background, "bordercolor": theme.line, "font": {"color": theme.text}},
         "xaxis": axis,
         "yaxis": axis,
     }
 
 
-def repaint(figure: go.Figure | Mapping[str, Any], theme: ThemeName, *, solid: bool = False) -> go.Figure:
+def repaint(figure: Mapping[str, Any], theme: ThemeName, *, solid: bool = False) -> dict[str, Any]:
     """The same figure in another look; its data is untouched. `solid` fills the ground (for a picture)."""
     look = THEMES[theme]
-    painted = go.Figure(figure)
-    for trace in painted.data:
-        _paint(trace, look)
-    painted.update_layout(layout(look, solid=solid))
-    meta = painted.layout.meta or {}
-    painted.update_annotations(font_color=look.quiet)
-    painted.layout.meta = {**meta, "theme": theme}
-    return painted
+    traces = [merged(trace, _paint(trace, look)) for trace in figure["data"]]
+    frame = merged(figure["layout"], layout(look, solid=solid))
+    return {"data": traces, "layout": merged(frame, {"meta": {"theme": theme}})}
 
 
-def _paint(trace: Any, look: Theme) -> None:
+def merged(base: Mapping[str, Any], change: Mapping[str, Any]) -> dict[str, Any]:
+    """A copy of a nested dict with another laid over it."""
+    made = dict(base)
+    for key, value in change.items():
+        below = made.get(key)
+        made[key] = merged(below, value) if isinstance(below, Mapping) and isinstance(value, Mapping) else value
+    return made
+
+
+def _paint(trace: Mapping[str, Any], look: Theme) -> dict[str, Any]:
     """Colours by the part a trace plays: its meta says which series it is."""
-    role = trace.meta or {}
+    role = trace.get("meta") or {}
     color = look.other if role.get("other") else look.series[int(role.get("series", 0)) % len(look.series)]
     scale = look.diverging if role.get("diverging") else look.sequential
-    match trace.type:
+    match trace["type"]:
         case "bar":
-            trace.update(marker={"color": color, "line": {"color": look.edge}}, outsidetextfont={"color": look.text})
+            own = role.get("others")
+            fill = [look.other if is_other else color for is_other in own] if own else color
+            return {"marker": {"color": fill, "line": {"color": look.edge}}, "outsidetextfont": {"color": look.text}}
+        case "scatter" | "scattergl" if role.get("trend"):
+            return {"line": {"color": look.quiet}}
         case "scatter" | "scattergl":
-            trace.update(line={"color": look.text if role.get("trend") else color})
-            if role.get("trend"):
-                trace.update(line={"color": look.quiet})
-            else:
-                trace.update(marker={"color": color, "line": {"color": look.edge}})
+            return {"line": {"color": color}, "marker": {"color": color, "line": {"color": look.edge}}}
         case "box":
-            trace.update(marker={"color": color}, line={"color": color}, fillcolor=_faint(color))
+            return {"marker": {"color": color}, "line": {"color": color}, "fillcolor": _faint(color)}
         case "pie":
             wheel = [look.series[n % len(look.series)] for n in range(int(role.get("slices", 0)))]
             colors = [*wheel, look.other] if role.get("folded") else wheel
-            trace.update(marker={"colors": colors, "line": {"color": look.edge}}, outsidetextfont={"color": look.text})
+            return {"marker": {"colors": colors, "line": {"color": look.edge}}, "outsidetextfont": {"color": look.text}}
+        case "heatmap" if role.get("ground"):
+            return {"colorscale": [[0, look.grid], [1, look.grid]], "textfont": {"color": look.quiet}}
         case "heatmap":
             steps = [[n / (len(scale) - 1), shade] for n, shade in enumerate(scale)]
-            trace.update(colorscale=steps, colorbar={"tickfont": {"color": look.quiet}})
-        case "indicator":
-            trace.update(number={"font": {"color": look.text}}, title={"font": {"color": look.quiet}})
+            return {"colorscale": steps, "colorbar": {"tickfont": {"color": look.quiet}}}
+        case _:
+            return {"number": {"font": {"color": look.text}}, "title": {"font": {"color": look.quiet}}}
 
 
 def _faint(color: str) -> str:
@@ -132,7 +139,7 @@ def _faint(color: str) -> str:
     return f"rgba({red},{green},{blue},0.25)"
 
 
-def ticks(column: AnswerColumn | None) -> dict[str, Any]:
+def ticks(column: AnswerColumn | None, *, negative: bool = False) -> dict[str, Any]:
     """An axis's number format by role: percent as percent, money with its sign, years and ids plain."""
     role, unit = (column.role, column.unit) if column else (None, None)
     if role is Role.PERCENT and unit == "fraction":
@@ -141,7 +148,8 @@ def ticks(column: AnswerColumn | None) -> dict[str, Any]:
         return {"ticksuffix": "%"}
     if role is Role.CURRENCY and unit:
         symbol = SYMBOLS.get(unit.upper(), unit if len(unit) == 1 else "")
-        return {"tickprefix": symbol} if symbol else {}
+        # Plotly would write "$−2"; with negative amounts the axis title names the currency.
+        return {"tickprefix": symbol} if symbol and not negative else {}
     if role in (Role.YEAR, Role.ID):
         return {"tickformat": "d"}
     return {}

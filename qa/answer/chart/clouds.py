@@ -5,14 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import plotly.graph_objects as go
 import polars as pl
 
-from qa.answer.chart.canvas import HOVERED, Canvas, Drawn, category_axis, legend_title
+from qa.answer.chart.canvas import HOVERED, Canvas, Drawn, category_axis, legend_title, number_ticks, trace
 from qa.answer.chart.choose import SERIES
 from qa.answer.chart.labels import TICK_WIDTH, literal
 from qa.answer.chart.marks import MARKS, array, thinned
-from qa.answer.chart.theme import ticks
 from qa.answer.formats import number, plural, show, words
 
 FAST_FROM = 3_000
@@ -34,13 +32,20 @@ def scatter(canvas: Canvas) -> Drawn:
     inner = Canvas(canvas.spec, canvas.columns, shown, canvas.total_rows)
     traces, layout, more = _clouds(inner)
     assert inner.x is not None
-    axis = inner.along(inner.x)[1] if inner.x.is_time else {"type": "linear", **ticks(inner.x.column)}
-    layout |= {"xaxis": axis | {"showgrid": True}, "yaxis": {"type": "linear", **ticks(canvas.measure)}}
+    axis = (
+        inner.along(inner.x)[1]
+        if inner.x.is_time
+        else {"type": "linear", **number_ticks(inner.x.column, inner.x.values)}
+    )
+    layout |= {
+        "xaxis": axis | {"showgrid": True},
+        "yaxis": {"type": "linear", **number_ticks(canvas.measure, canvas.values)},
+    }
     notes = (*notes, *((thin,) if thin else ()), *more, *((trend[1],) if trend else ()))
     return Drawn([*traces, *([trend[0]] if trend else [])], layout, notes)
 
 
-def _clouds(canvas: Canvas) -> tuple[list[Any], dict[str, Any], tuple[str, ...]]:
+def _clouds(canvas: Canvas) -> tuple[list[dict[str, Any]], dict[str, Any], tuple[str, ...]]:
     if canvas.color is None:
         return [_cloud(canvas, canvas.table, 0, "")], {"showlegend": False}, ()
     ones = pl.repeat(1, canvas.table.height, dtype=pl.Int64, eager=True)
@@ -52,24 +57,24 @@ def _clouds(canvas: Canvas) -> tuple[list[Any], dict[str, Any], tuple[str, ...]]
     return traces, {"showlegend": True} | legend_title(canvas.color), note
 
 
-def _cloud(canvas: Canvas, rows: pl.DataFrame, n: int, name: str, *, other: bool = False) -> Any:
+def _cloud(canvas: Canvas, rows: pl.DataFrame, n: int, name: str, *, other: bool = False) -> dict[str, Any]:
     assert canvas.x is not None
     inner = Canvas(canvas.spec, canvas.columns, rows, canvas.total_rows)
     assert inner.x is not None
     x = inner.along(inner.x)[0] if inner.x.is_time else array(inner.x.values)
-    trace = go.Scattergl if canvas.table.height > FAST_FROM else go.Scatter
     return trace(
+        "scattergl" if canvas.table.height > FAST_FROM else "scatter",
         x=x,
         y=array(inner.values),
         mode="markers",
         name=literal(name, TICK_WIDTH),
         marker={
             "size": 9 if rows.height <= 200 else 6,
-            "opacity": 0.85 if rows.height <= 200 else 0.55,
+            "opacity": 0.85 if rows.height <= 300 else 0.6,
             "line": {"width": 0.5},
         },
         **_hover(inner),
-        meta={"series": n, "other": other, "measure": canvas.spec.y[0]},
+        meta={"series": n, "other": other, "measure": canvas.spec.y[0], "name": name},
     )
 
 
@@ -90,7 +95,7 @@ def _hover(canvas: Canvas) -> dict[str, Any]:
     }
 
 
-def _trend(canvas: Canvas, rows: pl.DataFrame) -> tuple[Any, str] | None:
+def _trend(canvas: Canvas, rows: pl.DataFrame) -> tuple[dict[str, Any], str] | None:
     """The least-squares line over every row with both values, with its equation in words."""
     assert canvas.x is not None
     if canvas.color is not None or canvas.x.is_time or rows.height < TREND_FROM:
@@ -106,7 +111,8 @@ def _trend(canvas: Canvas, rows: pl.DataFrame) -> tuple[Any, str] | None:
     if not np.isfinite(fitted).all():
         return None
     r2 = float(np.corrcoef(x, y)[0, 1] ** 2)
-    line = go.Scatter(
+    line = trace(
+        "scatter",
         x=ends,
         y=fitted,
         mode="lines",
@@ -115,7 +121,7 @@ def _trend(canvas: Canvas, rows: pl.DataFrame) -> tuple[Any, str] | None:
         hoverinfo="skip",
         meta={"trend": True},
     )
-    per = float(slope / scale)
+    per = float(f"{slope / scale:.10g}")
     way = "rises" if per > 0 else "falls"
     note = f"Trend: {words(canvas.spec.y[0])} {way} by {number(abs(per))} per unit of {words(canvas.x.name)} (R² {number(round(r2, 4))}, {plural(rows.height, 'row')})."
     return line, note
@@ -142,7 +148,8 @@ def histogram(canvas: Canvas) -> Drawn:
         [_range(canvas, a, b, whole=values.dtype.is_integer()), plural(int(c), "row")]
         for a, b, c in zip(low, high, counts, strict=True)
     ]
-    trace = go.Bar(
+    made = trace(
+        "bar",
         x=(low + high) / 2,
         y=counts,
         width=high - low,
@@ -153,12 +160,12 @@ def histogram(canvas: Canvas) -> Drawn:
     )
     name = literal(canvas.spec.y_title, 60)
     layout = {
-        "xaxis": {"type": "linear", "title": {"text": name}, **ticks(canvas.measure)},
+        "xaxis": {"type": "linear", "title": {"text": name}, **number_ticks(canvas.measure, canvas.values)},
         "yaxis": {"type": "linear", "rangemode": "tozero", "title": {"text": "Rows"}},
         "bargap": 0,
         "showlegend": False,
     }
-    return Drawn([trace], layout, notes)
+    return Drawn([made], layout, notes)
 
 
 def _range(canvas: Canvas, low: float, high: float, *, whole: bool) -> str:
@@ -200,7 +207,10 @@ def boxes(canvas: Canvas) -> Drawn:
     notes: tuple[str, ...] = (thin,) if thin else ()
     if canvas.total_rows > canvas.table.height:
         notes = (*notes, f"Only the first {number(canvas.table.height)} of {number(canvas.total_rows)} rows are drawn.")
-    layout: dict[str, Any] = {"yaxis": {"type": "linear", **ticks(canvas.measure)}, "showlegend": False}
+    layout: dict[str, Any] = {
+        "yaxis": {"type": "linear", **number_ticks(canvas.measure, canvas.values)},
+        "showlegend": False,
+    }
     values = array(inner.values)
     if inner.x is None:
         layout |= {"xaxis": {"type": "category", "showticklabels": False, "title": {"text": ""}, "ticks": ""}}
@@ -212,8 +222,9 @@ def boxes(canvas: Canvas) -> Drawn:
     return Drawn([_box(values[drawn], split.labels.filter(pl.Series(drawn)).to_list())], layout, notes)
 
 
-def _box(values: np.ndarray[Any, Any], names: list[str] | None) -> Any:
-    return go.Box(
+def _box(values: np.ndarray[Any, Any], names: list[str] | None) -> dict[str, Any]:
+    return trace(
+        "box",
         x=names,
         y=values,
         quartilemethod="linear",
