@@ -6,7 +6,7 @@ import itertools
 import json
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
@@ -17,6 +17,7 @@ from qa.data.table import Table
 from qa.engine.pool import Pool
 from qa.errors import Issue, LoadError, QAError
 from qa.evaluate.compare import Verdict, verdict
+from qa.evaluate.report import Report, Tally
 from qa.evaluate.shape import prediction
 from qa.plan.check import today_clock
 from qa.plan.plan import PlanReply, as_json
@@ -53,78 +54,6 @@ class Record:
         return "\n".join([self.question, *extra])
 
 
-@dataclass
-class Tally:
-    """How a set of questions went."""
-
-    asked: int = 0
-    right: int = 0
-    wrong: int = 0
-    unscored: int = 0
-    declined: int = 0
-    failed: int = 0
-
-    def add(self, status: str, judged: Verdict) -> None:
-        self.asked += 1
-        self.failed += status == "failed"
-        self.declined += status in ("declined", "clarify")
-        if status == "answered":
-            self.right += judged == "right"
-            self.wrong += judged == "wrong"
-            self.unscored += judged == "unscored"
-
-    def as_dict(self) -> dict[str, Any]:
-        answered = self.right + self.wrong
-        return self.__dict__ | {
-            "right_of_all": round(self.right / self.asked, 4) if self.asked else None,
-            "right_when_answered": round(self.right / answered, 4) if answered else None,
-        }
-
-
-@dataclass
-class Report:
-    """The figures of one run, over all questions and by feature."""
-
-    questions: str
-    planner: str
-    total: Tally = field(default_factory=Tally)
-    features: dict[str, Tally] = field(default_factory=dict)
-    repaired: int = 0
-    recovered: int = 0
-    tokens: int = 0
-    dollars: float = 0.0
-    ms: list[float] = field(default_factory=list)
-    wrong: list[dict[str, Any]] = field(default_factory=list)
-
-    def as_dict(self) -> dict[str, Any]:
-        times = sorted(self.ms) or [0.0]
-        return {
-            "questions": self.questions,
-            "planner": self.planner,
-            **self.total.as_dict(),
-            "repaired": self.repaired,
-            "recovered": self.recovered,
-            "tokens": self.tokens,
-            "dollars": round(self.dollars, 4),
-            "ms_median": round(times[len(times) // 2], 1),
-            "ms_p90": round(times[int(len(times) * 0.9)], 1),
-            "by_feature": {name: tally.as_dict() for name, tally in sorted(self.features.items())},
-            "wrong_answers": self.wrong,
-        }
-
-    def __str__(self) -> str:
-        told = self.as_dict()
-        lines = [
-            f"{self.questions} · {self.planner}: {told['right']} of {told['asked']} right, {told['wrong']} wrong, "
-            f"{told['declined']} declined, {told['failed']} failed",
-            f"right of all {_percent(told['right_of_all'])} · right when answered {_percent(told['right_when_answered'])} · "
-            f"repaired {self.recovered} of {self.repaired} · {self.tokens:,} tokens · ${told['dollars']:.4f} · median {told['ms_median']:g} ms",
-        ]
-        for name, tally in sorted(self.features.items(), key=lambda pair: -pair[1].asked):
-            lines.append(f"  {name:<28} {tally.right:>4} of {tally.asked:>4} right, {tally.wrong} wrong")
-        return "\n".join(lines)
-
-
 def run(
     questions: Path,
     *,
@@ -141,7 +70,8 @@ def run(
     """Ask every question of a JSONL file and write one prediction a line to `out`.
 
     `replies` scores recorded model replies (`{"id", "reply"}` a line) instead of asking; `export_prompts` writes the
-    messages that would be sent and asks nothing; `chaos` breaks the first reply of each question on purpose. A
+    messages that would be sent and asks nothing; `report` writes the figures as JSON, or as a page when it ends in
+    `.html`; `chaos` breaks the first reply of each question on purpose. A
     question that cannot be read, loaded or answered is a line with its reason, never an end of the run.
     Raises `LoadError` when the file itself cannot be read.
     """
@@ -167,7 +97,12 @@ def run(
             "".join(json.dumps(line, ensure_ascii=False, default=str) + "\n" for line in lines), encoding="utf-8"
         )
     if report is not None:
-        report.write_text(json.dumps(told.as_dict(), indent=1, ensure_ascii=False, default=str), encoding="utf-8")
+        text = (
+            told.page()
+            if report.suffix == ".html"
+            else json.dumps(told.as_dict(), indent=1, ensure_ascii=False, default=str)
+        )
+        report.write_text(text, encoding="utf-8")
     return told
 
 
@@ -357,7 +292,3 @@ def _export(records: Sequence[Record], path: Path, settings: Settings) -> None:
             except QAError as error:
                 line = {"id": record.id, "error": str(error)}
             out.write(json.dumps(line, ensure_ascii=False) + "\n")
-
-
-def _percent(share: float | None) -> str:
-    return "-" if share is None else f"{100 * share:.1f} %"

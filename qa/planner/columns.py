@@ -39,7 +39,7 @@ def level_of(table: str, column: ColumnProfile, privacy: str, rules: Mapping[str
     """
     rule = rules.get(f"{table}.{column.name}", rules.get(column.name, privacy))
     levels = (privacy, rule, column.send or privacy)
-    return _DEPTHS[min(_DEPTHS.index(level) if level in _DEPTHS else 0 for level in levels)]  # type: ignore[arg-type]
+    return _DEPTHS[min(_DEPTHS.index(level) if level in _DEPTHS else 0 for level in levels)]
 
 
 @dataclass(frozen=True)

@@ -89,6 +89,17 @@ def test_recorded_replies_are_run_repaired_and_judged(folder: Path, chaos: bool)
     assert "2 of 5 right, 1 wrong" in str(told)
 
 
+def test_the_report_is_a_page_where_a_page_is_asked_for(folder: Path) -> None:
+    questions = [QUESTIONS[1] | {"question": "total <b>sales</b>"}]
+    (folder / "one.jsonl").write_text("\n".join(map(json.dumps, questions)), encoding="utf-8")
+    evaluate.run(
+        folder / "one.jsonl", replies=folder / "r.jsonl", report=folder / "report.html", settings=settings(folder)
+    )
+    page = (folder / "report.html").read_text(encoding="utf-8")
+    assert "total &lt;b&gt;sales" in page
+    assert "<td>right_when_answered</td><td>0.0</td>" in page
+
+
 def test_offline_questions_are_answered(folder: Path) -> None:
     told = evaluate.run(folder / "q.jsonl", planner="offline", settings=settings(folder), limit=1)
     assert told.total.right == 1
