@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import codecs
+import itertools
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -90,32 +92,42 @@ def _wide_without_bom(data: bytes) -> str | None:
 
 
 BAD_BYTE = re.compile("[\udc80-\udcff]+")
-HIGH_BYTE = re.compile(rb"[\x80-\xff]")
+WHOLE = re.compile("[^\x00-\x7f]")
 
 
 def _nearly_utf8(data: bytes) -> Decoded | None:
+    """UTF-8 with stray bytes in it: whole sequences hardly ever come about by chance, so they outweigh the strays."""
     text = data.decode("utf-8", errors="surrogateescape")
-    bad = sum(len(run) for run in BAD_BYTE.findall(text))
-    good = (len(HIGH_BYTE.findall(data)) - bad) / 2
+    runs = [len(run) for run in BAD_BYTE.findall(text)]
+    bad = sum(runs)
+    good = len(WHOLE.findall(text)) - bad
     cut = bad <= 3 and len(data) > 64 and BAD_BYTE.fullmatch(text[-bad:]) is not None and data[-bad] >= 0xC2
-    if good < 4 * bad and not (cut and good >= 1):
+    lone = max(runs) == 1 and good >= max(3, bad / 4)
+    if good < max(bad, 2) and not lone and not (cut and good >= 1):
         return None
     fixed = BAD_BYTE.sub(lambda run: run[0].encode("utf-8", "surrogateescape").decode("cp1252", "replace"), text)
     return Decoded(fixed, "utf-8", (_bad_bytes(bad, "UTF-8", "read as Windows-1252"),))
 
 
 def _legacy(data: bytes) -> Decoded:
-    words = WORD.findall(data[:SAMPLE]) or WORD.findall(data)
-    sample = b" ".join(words[:20_000])
-    scored = sorted(((rate(sample), -rank, name) for rank, (name, rate) in enumerate(CANDIDATES)), reverse=True)
+    head = data if len(data) <= SAMPLE or data[:SAMPLE].isascii() else data[:SAMPLE]
+    words = b" ".join(match[0] for match in itertools.islice(WORD.finditer(head), 20_000))
+    lines = b"\n".join(match[0] for match in itertools.islice(LINE.finditer(head), 2_000))
+    doubt = 1 / (2 + len(HIGH.findall(words)))
+    scored = sorted(
+        (
+            (rate(lines if codec in WIDE else words) - (0 if codec == USUAL else doubt), -rank, codec)
+            for rank, (codec, rate) in enumerate(CANDIDATES)
+        ),
+        reverse=True,
+    )
     best = scored[0][2]
-    codec = best if _reads(data, best) else "cp1252"
+    codec = best if _reads(data, best) else USUAL
     text = data.decode(codec, errors="replace")
-    unread = text.count("\ufffd")
-    runner_up = next(name for _, _, name in scored if name != best)
+    runner_up = next(name for _, _, name in scored if name != codec)
     message = f"The file is not UTF-8; its letters read best as {LABELS.get(codec, codec)} (next: {LABELS.get(runner_up, runner_up)})."
     notes = [Assumption(code="encoding", column=None, message=message, damage=1, reversal=REVERSAL)]
-    if unread:
+    if unread := text.count("\ufffd"):
         notes.append(_bad_bytes(unread, codec, "read as \ufffd"))
     return Decoded(text, codec, tuple(notes))
 
@@ -126,76 +138,105 @@ def _reads(data: bytes, encoding: str) -> bool:
 
 
 SAMPLE = 4 << 20
-WORD = re.compile(rb"[A-Za-z\x80-\xff]*[\x80-\xff][A-Za-z\x80-\xff]*")
+USUAL = "cp1252"
+WIDE = frozenset({"gb18030", "big5", "cp949", "cp932", "euc_jp"})
+HIGH = re.compile(rb"[\x80-\xff]")
+LINE = re.compile(rb"[^\r\n]*[\x80-\xff][^\r\n]*")
+WORD = re.compile(rb"[A-Za-z0-9\x80-\xff]*[\x80-\xff][A-Za-z0-9\x80-\xff]*")
 LABELS = {"cp1252": "Windows-1252", "cp1250": "Windows-1250", "cp1251": "Windows-1251", "cp1253": "Windows-1253",
           "cp1254": "Windows-1254", "cp1257": "Windows-1257", "cp932": "Shift JIS", "cp949": "EUC-KR"}  # fmt: skip
 
 SIGNS = frozenset("€£¥°±§µ½¼¾²³©®™–—‘’“”„…«»•·×÷¿¡ºª№\u00a0")
-LATIN_COMMON = {
-    "cp1252": "éèêëàâäáãåçñöôóòõøüúùûíìîïßæœÉÈÀÂÄÁÃÅÇÑÖÔÓÕØÜÚÍÎÆ",
-    "cp1250": "ąćęłńóśźżáčďéěíňřšťúůýžöőüűăâîđłäßĄĆĘŁŃÓŚŹŻČŘŠŽÁÉÖÜŐŰ",
-    "cp1254": "çğıöşüâîûéÇĞİÖŞÜ",
-    "cp1257": "āčēģīķļņšūžąęėįųõäöüßĀČĒĢĪĶĻŅŠŪŽĄĘĖĮŲ",
-    "mac_roman": "éèêëàâäáãåçñöôóòõøüúùûíìîïßæœÉÈÀÂÄÁÅÇÑÖÔÓØÜ",
-    "cp850": "éèêëàâäáãåçñöôóòõøüúùûíìîïßæÉÈÀÂÄÁÅÇÑÖÔÓØÜ",
+LANGUAGES: dict[str, tuple[str, ...]] = {
+    "cp1252": ("äöüß", "éèêëàâçîïôûùüœæ", "áéíóúüñ", "áâãàçéêíóôõúü", "àèéìòóù", "åäöæøé", "éëïóöüèç", "áéíóúýþæðö"),
+    "cp1250": ("ąćęłńóśźż", "áčďéěíňóřšťúůýž", "áäčďéíĺľňóôŕšťúýž", "áéíóöőúüű", "ăâîşţ", "čćđšž", "äöüß"),
+    "cp1254": ("çğıöşüâîûi",),
+    "cp1257": ("āčēģīķļņšūž", "ąčęėįšųūž", "äöüõšž"),
 }
-CYRILLIC_COMMON = frozenset("оеаинтсрвлкмдпуяыьгзбчйхжшющцэфіїєґ")
-GREEK_COMMON = frozenset("αοιετσνηυρπκμλςίάόήύέώ")
+"""The accented letters of the languages that each encoding is for, one text a language."""
+LANGUAGES |= dict.fromkeys(("mac_roman", "cp850"), LANGUAGES["cp1252"])
+CYRILLIC = (frozenset("оеаинтсрвлкмдпуяыьгзбчіїє"), frozenset("аеёиоуыэюяіїє"))
+GREEK = (frozenset("αοιετσςνηυρπκμλίάόήύέώ"), frozenset("αεηιουωάέήίόύώ"))
+"""The frequent letters of an alphabet, and its vowels."""
 
 
-def _rate_latin(codec: str, common: frozenset[str], shift: float) -> Callable[[bytes], float]:
-    """How word-like the accented letters are: +1 for a usual one in its place, -2 for what no word holds."""
+CYRILLIC_BLOCK, GREEK_BLOCK = ("\u0400", "\u04ff"), ("\u0370", "\u03ff")
+
+
+def _rate_latin(codec: str, shift: float = 0.0) -> Callable[[bytes], float]:
+    """How word-like the accented letters are: +1 for a letter of the language that fits best, -2 for what no word holds."""
+    languages = [frozenset(letters) for letters in LANGUAGES[codec]]
+    every = frozenset().union(*languages)
 
     def rate(sample: bytes) -> float:
-        total, count = 0.0, 0
-        for word in sample.decode(codec, errors="replace").split():
-            run = 0
-            for before, char in zip(" " + word, word, strict=False):
-                if char < "\x80":
-                    run = 0
-                    continue
-                run, count = run + 1, count + 1
-                total += _latin_char(char, before, common) - (0.6 if run > 2 and char.isalpha() else 0)
-        return total / max(count, 1) + shift
+        text = sample.decode(codec, errors="replace")
+        letters = Counter(char for char in text.lower() if char >= "\x80" and char.isalpha())
+        best = max(languages, key=lambda language: sum(count for char, count in letters.items() if char in language))
+        return _mean(text, lambda before, char, after: _latin_char(before, char, after, best, every)) + shift
 
     return rate
 
 
-def _latin_char(char: str, before: str, common: frozenset[str]) -> float:
+def _mean(text: str, worth: Callable[[str, str, str], float]) -> float:
+    """The mean worth of the non-ASCII characters, each seen with its neighbours; long runs of Latin accents cost."""
+    padded = f" {text} "
+    total, count = 0.0, 0
+    for before, char, after in zip(padded, text, padded[2:], strict=False):
+        if char >= "\x80":
+            count += 1
+            total += worth(before, char, after)
+    return total / max(count, 1)
+
+
+def _latin_char(before: str, char: str, after: str, language: frozenset[str], every: frozenset[str]) -> float:
     if char in SIGNS:
         return 0.6
     if not char.isalpha():
         return -2.0 if unicodedata.category(char) in ("Cc", "Cn", "Co", "So") else -0.5
     if char.isupper() and before.islower():
         return -1.5
-    return 1.0 if char in common else -0.3
+    if before.isdigit() or after.isdigit():
+        return -0.8
+    if char == "õ" and after != "e":  # Portuguese has it only before e; a Hungarian ő read wrongly stands anywhere.
+        return 0.5
+    if not before.isalpha() and not after.isalpha():
+        return 0.2 if char.isupper() else 0.4
+    lower = char.lower()[0]
+    rare = 0.2 if lower in "þðý" else 0.0
+    crowd = 0.6 if before >= "\x80" and after >= "\x80" and before.isalpha() and after.isalpha() else 0.0
+    return (1.0 if lower in language else 0.5 if lower in every else -0.3) - crowd - rare
 
 
-def _rate_script(codec: str, common: frozenset[str], block: tuple[str, str], shift: float) -> Callable[[bytes], float]:
-    """The same for an alphabet of its own: its frequent small letters count, mixing with Latin does not."""
+def _rate_script(
+    codec: str, letters: tuple[frozenset[str], frozenset[str]], block: tuple[str, str]
+) -> Callable[[bytes], float]:
+    """The same for an alphabet of its own: frequent letters and vowels between consonants count, mixing with Latin does not."""
+    common, vowels = letters
+
+    def worth(before: str, char: str, after: str) -> float:
+        if char in SIGNS:
+            return 0.4
+        alone = not before.isalpha() and not after.isalpha()
+        if not block[0] <= char <= block[1] or before.isdigit() or after.isdigit() or alone:
+            return -1.0
+        if (
+            (char.isupper()
+            and before.islower())
+            or (before.isascii()
+            and before.isalpha())
+            or (after.isascii()
+            and after.isalpha())
+        ):
+            return -1.5
+        return 1.1 if char.lower() in common else 0.3
 
     def rate(sample: bytes) -> float:
-        total, count = 0.0, 0
-        for word in sample.decode(codec, errors="replace").split():
-            latin = any("a" <= char.lower() <= "z" for char in word)
-            for before, char in zip(" " + word, word, strict=False):
-                if char < "\x80":
-                    continue
-                count += 1
-                total += _script_char(char, before, common, block) - (0.8 if latin and char not in SIGNS else 0)
-        return total / max(count, 1) + shift
+        text = sample.decode(codec, errors="replace")
+        own = [char for char in text.lower() if block[0] <= char <= block[1] and char.isalpha()]
+        share = sum(char in vowels for char in own) / max(len(own), 1)
+        return _mean(text, worth) - (0 if 0.2 < share < 0.7 else 0.6)
 
     return rate
-
-
-def _script_char(char: str, before: str, common: frozenset[str], block: tuple[str, str]) -> float:
-    if char in SIGNS:
-        return 0.4
-    if not block[0] <= char <= block[1]:
-        return -2.0
-    if char.isupper() and before.islower():
-        return -1.5
-    return 1.1 if char.lower() in common else 0.3
 
 
 FREQUENT_HAN = frozenset(
@@ -241,20 +282,26 @@ def _japanese(char: str) -> bool:
 
 KANA = frozenset(chr(code) for code in range(0x3041, 0x30FF))
 
+
+def _korean(char: str) -> bool:
+    raw = char.encode("euc_kr", errors="replace")
+    return len(raw) == 2 and 0xB0 <= raw[0] <= 0xC8
+
+
 CANDIDATES: tuple[tuple[str, Callable[[bytes], float]], ...] = (
-    ("cp1252", _rate_latin("cp1252", frozenset(LATIN_COMMON["cp1252"]), 0.05)),
-    ("cp1250", _rate_latin("cp1250", frozenset(LATIN_COMMON["cp1250"]), 0.0)),
-    ("cp1254", _rate_latin("cp1254", frozenset(LATIN_COMMON["cp1254"]), 0.0)),
-    ("cp1257", _rate_latin("cp1257", frozenset(LATIN_COMMON["cp1257"]), 0.0)),
-    ("cp1251", _rate_script("cp1251", CYRILLIC_COMMON, ("Ё", "ґ"), 0.05)),
-    ("koi8_r", _rate_script("koi8_r", CYRILLIC_COMMON, ("Ё", "ё"), 0.0)),
-    ("cp866", _rate_script("cp866", CYRILLIC_COMMON, ("Ё", "ё"), -0.1)),
-    ("cp1253", _rate_script("cp1253", GREEK_COMMON, ("Ά", "ώ"), 0.0)),
-    ("mac_roman", _rate_latin("mac_roman", frozenset(LATIN_COMMON["mac_roman"]), -0.1)),
-    ("cp850", _rate_latin("cp850", frozenset(LATIN_COMMON["cp850"]), -0.1)),
+    ("cp1252", _rate_latin("cp1252", 0.05)),
+    ("cp1250", _rate_latin("cp1250")),
+    ("cp1254", _rate_latin("cp1254")),
+    ("cp1257", _rate_latin("cp1257")),
+    ("cp1251", _rate_script("cp1251", CYRILLIC, CYRILLIC_BLOCK)),
+    ("koi8_r", _rate_script("koi8_r", CYRILLIC, CYRILLIC_BLOCK)),
+    ("cp866", _rate_script("cp866", CYRILLIC, CYRILLIC_BLOCK)),
+    ("cp1253", _rate_script("cp1253", GREEK, GREEK_BLOCK)),
+    ("mac_roman", _rate_latin("mac_roman", -0.1)),
+    ("cp850", _rate_latin("cp850", -0.1)),
     ("gb18030", _rate_wide("gb18030", _first_plane("gbk", 0xB0, 0xD7), FREQUENT_HAN)),
     ("big5", _rate_wide("big5", _first_plane("big5", 0xA4, 0xC6), FREQUENT_HAN_OLD)),
-    ("cp949", _rate_wide("cp949", lambda char: "가" <= char <= "힣", FREQUENT_HANGUL)),
+    ("cp949", _rate_wide("cp949", _korean, FREQUENT_HANGUL)),
     ("cp932", _rate_wide("cp932", _japanese, KANA)),
     ("euc_jp", _rate_wide("euc_jp", _japanese, KANA)),
-)  # fmt: skip
+)

@@ -8,10 +8,12 @@ from pathlib import Path
 
 import polars as pl
 
+from qa.data.cutting import Dialect, cut
 from qa.data.decompress import ReadLimits, Unpacked, unpack
-from qa.data.dialect import Dialect, cut, sep_line, sniff
+from qa.data.dialect import sep_line, sniff
 from qa.data.encoding import Decoded, decode
-from qa.data.structure import Block, Layout, filled, find_table
+from qa.data.mend import closed, mend
+from qa.data.structure import Layout, find_table
 from qa.data.table import Assumption
 from qa.errors import Issue, LimitExceeded
 
@@ -32,7 +34,8 @@ class Grid:
 
     `frame` has String columns `c0, c1, …`; a cell with nothing in it (quoted or not) is null, blanks are kept.
     `rows` are the row numbers of the frame's rows in the file: records counted from 1, blank lines included.
-    `headers` is the header text of each column, trimmed, "" where there is none. `units` likewise, or None.
+    `headers` is the header text of each column as it stands (several header rows joined by a blank), "" where there
+    is none; a column without header and without one filled cell stays. `units` likewise, or None.
     `skipped` lists (row number, why, text cut to 200 characters) of every record that is not in the frame, blank
     ones aside; `totals` are those left out as totals, with the position in the frame where they stood; `surplus`
     holds the cells beyond the last column, by row number. `rows_in` counts the records of the file.
@@ -84,12 +87,13 @@ def read_grid(
     named = sep_line(decoded.text) if delimiter is None else None
     body = decoded.text
     dialect = sniff(_after_sep(body) if named else body, delimiter=delimiter or named, quote=quote)
-    rows = cut(body, dialect)
+    mended = mend(closed(cut(body, dialect)))
+    rows = mended.rows
     if named:
         rows[0] = []
     _within(rows, limits)
     layout = find_table(rows, header=header, table=table)
-    return _grid(rows, layout, dialect, decoded, unpacked, named)
+    return _grid(rows, layout, dialect, decoded, unpacked, named, mended.repairs)
 
 
 def _after_sep(text: str) -> str:
@@ -141,17 +145,19 @@ def _within(rows: list[list[str]], limits: ReadLimits) -> None:
 
 
 def _grid(
-    rows: list[list[str]], layout: Layout, dialect: Dialect, decoded: Decoded, unpacked: Unpacked, named: str | None
+    rows: list[list[str]],
+    layout: Layout,
+    dialect: Dialect,
+    decoded: Decoded,
+    unpacked: Unpacked,
+    named: str | None,
+    repairs: tuple[tuple[int, str], ...],
 ) -> Grid:
     width = layout.width
     columns = [
         pl.Series(f"c{at}", [_cell(rows[index], at) for index in layout.body], dtype=pl.String) for at in range(width)
     ]
-    surplus = tuple(
-        (index + 1, tuple(rows[index][width:]))
-        for index in layout.body
-        if any(cell.strip() for cell in rows[index][width:])
-    )
+    surplus = tuple((index + 1, tuple(rows[index][width:])) for index in layout.body if any(rows[index][width:]))
     return Grid(
         frame=pl.DataFrame(columns),
         headers=layout.headers,
@@ -163,7 +169,7 @@ def _grid(
         quote=dialect.quote,
         escape=dialect.escape,
         skipped=_skipped(rows, layout, named),
-        notes=_notes(rows, layout, decoded, dialect, unpacked, surplus),
+        notes=_notes(rows, layout, decoded, unpacked, surplus, repairs),
         other_tables=_others(rows, layout),
         totals=tuple((sum(at < index for at in layout.body), index + 1, tuple(rows[index])) for index in layout.totals),
         surplus=surplus,
@@ -202,9 +208,9 @@ def _notes(
     rows: list[list[str]],
     layout: Layout,
     decoded: Decoded,
-    dialect: Dialect,
     unpacked: Unpacked,
     surplus: tuple[tuple[int, tuple[str, ...]], ...],
+    repairs: tuple[tuple[int, str], ...],
 ) -> tuple[Assumption, ...]:
     notes = list(decoded.notes)
 
@@ -213,10 +219,10 @@ def _notes(
 
     if layout.totals:
         note("totals", f"Left out as totals of the rows above: rows {_list(layout.totals)}.", 2)
-    if layout.kept_totals:
+    if layout.called_total:
         note(
             "kept_totals",
-            f"Rows {_list(layout.kept_totals)} are called total but do not add up; they are kept as data.",
+            f"Rows {_list(layout.called_total)} are called total but do not add up; they are kept as data.",
             3,
         )
     if not layout.header_found and layout.width:
@@ -244,8 +250,20 @@ def _notes(
             f"{len(short):,} rows have fewer cells than the table; the rest is missing: rows {_list(short)}.",
             2,
         )
-    if surplus:
+    if surplus := tuple((row, cells) for row, cells in surplus if any(cell.strip() for cell in cells)):
         note("surplus_cells", f"Cells beyond the last column were left out: {_surplus_text(surplus)}.", 2)
+    if layout.index_column:
+        note("index_column", "The header has one name less than the rows have cells; the first column has no name.", 3)
+    if layout.block.weak:
+        note(
+            "weak_header",
+            "The first row is taken for the header; nothing but its distinct texts says so.",
+            2,
+            "--header 0",
+        )
+    for how in dict.fromkeys(how for _, how in repairs):
+        touched = [at for at, other in repairs if other == how]
+        note("mended_rows", f"In rows {_list(touched)} {how}.", 2)
     if unpacked.others:
         note("other_members", f"The zip also holds {', '.join(unpacked.others[:5])}.", 2)
     return tuple(notes)
@@ -262,12 +280,13 @@ def _surplus_text(surplus: tuple[tuple[int, tuple[str, ...]], ...]) -> str:
 
 
 def write_cells(grid: Grid, out: Path) -> None:
-    """Write the table as read, header first, as RFC-4180 UTF-8: the totals and surplus cells are in it too."""
+    """Write the table as read as RFC-4180 UTF-8, the header first if it has one; totals and surplus cells are in it too."""
     surplus = dict(grid.surplus)
     with out.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file)
-        if grid.frame.width or grid.header_found:
-            _write_header(grid, writer, file)
+        if grid.header_found:
+            units = grid.units or ("",) * len(grid.headers)
+            writer.writerow([" ".join(filter(None, pair)) for pair in zip(grid.headers, units, strict=True)])
         totals = list(grid.totals)
         for at, (number, row) in enumerate(zip(grid.rows, grid.frame.iter_rows(), strict=True)):
             while totals and totals[0][0] <= at:
@@ -275,14 +294,3 @@ def write_cells(grid: Grid, out: Path) -> None:
             writer.writerow([cell or "" for cell in row] + list(surplus.get(number, ())))
         for _, _, cells in totals:
             writer.writerow(cells)
-
-
-def _write_header(grid: Grid, writer: object, file: object) -> None:
-    if not grid.header_found:
-        file.write("\r\n")  # type: ignore[attr-defined]
-        return
-    units = grid.units or ("",) * len(grid.headers)
-    writer.writerow([" ".join(filter(None, pair)) for pair in zip(grid.headers, units, strict=True)])  # type: ignore[attr-defined]
-
-
-__all__ = ["Block", "Grid", "OtherTable", "ReadLimits", "filled", "read_grid", "write_cells"]
