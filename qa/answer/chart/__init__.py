@@ -12,7 +12,7 @@ from qa.answer.chart.choose import alternatives, choose
 from qa.answer.chart.decode import decode, points, typed
 from qa.answer.chart.draw import Drawing, compose, draw
 from qa.answer.chart.labels import alt_text
-from qa.answer.chart.order import arrange
+from qa.answer.chart.order import arrange, arrangement
 from qa.answer.chart.spec import KINDS, ChartSpec
 from qa.answer.chart.theme import ThemeName, repaint
 
@@ -24,6 +24,7 @@ __all__ = [
     "alt_text",
     "alternatives",
     "arrange",
+    "arrangement",
     "choose",
     "compose",
     "decode",

@@ -10,7 +10,7 @@ import polars as pl
 
 from qa.answer.chart.canvas import Canvas, Drawn, category_axis, legend_title, measure_axis, trace
 from qa.answer.chart.choose import CATEGORIES, SERIES, Field
-from qa.answer.chart.labels import TICK_WIDTH, literal, literals
+from qa.answer.chart.labels import LYING_WIDTH, TICK_WIDTH, literal, literals
 from qa.answer.chart.marks import array, repeated_names, spread, texts_of
 from qa.answer.formats import show, words
 
@@ -174,7 +174,7 @@ def _lengths(canvas: Canvas, data: pl.DataFrame, series: int) -> pl.Series:
 
 
 def _axes(canvas: Canvas, order: Sequence[str], flat: bool, values: pl.Series, *, labelled: bool) -> dict[str, Any]:
-    names = category_axis(order)
+    names = category_axis(order, LYING_WIDTH if flat else TICK_WIDTH)
     room = 0.0 if not labelled or canvas.spec.kind == "stacked_bar" else 0.18 if flat else 0.08
     lengths = measure_axis(canvas.measure, values, room=room)
     if not flat:

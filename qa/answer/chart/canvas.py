@@ -85,7 +85,7 @@ def _date_ticks(grain: str | None) -> dict[str, Any]:
     return {"year": {"tickformat": "%Y"}, "month": {"tickformat": "%b\n%Y"}}.get(grain or "", {})
 
 
-def category_axis(order: Sequence[str]) -> dict[str, Any]:
+def category_axis(order: Sequence[str], width: int = TICK_WIDTH) -> dict[str, Any]:
     """An axis of texts in a fixed order: digits stay texts, markup stays literal."""
     return {
         "type": "category",
@@ -93,7 +93,7 @@ def category_axis(order: Sequence[str]) -> dict[str, Any]:
         "categoryarray": list(order),
         "tickmode": "array",
         "tickvals": list(order),
-        "ticktext": literals(order, TICK_WIDTH),
+        "ticktext": literals(order, width),
     }
 
 

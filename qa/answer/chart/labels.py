@@ -13,6 +13,7 @@ from qa.answer.chart.spec import ChartSpec
 from qa.answer.formats import number, plain, plural, show
 
 TICK_WIDTH = 26
+LYING_WIDTH = 44
 HOVER_WIDTH = 120
 
 NAMES = {

@@ -127,12 +127,18 @@ def ranks_of(column: pl.Series) -> Mapping[Any, float] | None:
 def arrange(table: pl.DataFrame, columns: Sequence[AnswerColumn], plan: Mapping[str, Any]) -> pl.DataFrame:
     """The rows of a whole result in the order people expect when the plan did not rank them: months, weekdays and
     buckets by nature rather than by the alphabet. Table and chart then agree. Never call it on a cut table."""
+    rows = arrangement(table, columns, plan)
+    return table if rows is None else table[rows]
+
+
+def arrangement(table: pl.DataFrame, columns: Sequence[AnswerColumn], plan: Mapping[str, Any]) -> pl.Series | None:
+    """The row numbers in the order that `arrange` gives, or None when the rows stay as they are."""
     shape = read(plan, columns)
     if shape.limit or not shape.grouped or not shape.keys:
-        return table
+        return None
     asked = dict(shape.order)
     if shape.order and not set(asked) <= set(shape.keys):
-        return table
+        return None
     sorters: list[pl.Series] = []
     found = False
     for key in shape.keys:
@@ -145,11 +151,11 @@ def arrange(table: pl.DataFrame, columns: Sequence[AnswerColumn], plan: Mapping[
         )
         sorters.append(values.alias(f"k{len(sorters)}"))
     if not found:
-        return table
+        return None
     names = [sorter.name for sorter in sorters]
     position = (
         pl.DataFrame(sorters)
         .with_row_index("row")
         .sort(names, descending=[asked.get(key, False) for key in shape.keys], nulls_last=True, maintain_order=True)
     )
-    return table[position["row"]]
+    return position["row"]

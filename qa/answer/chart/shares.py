@@ -198,6 +198,7 @@ def value(canvas: Canvas) -> Drawn:
             "mode": "number+delta",
             "delta": {
                 "reference": float(before),
+                "font": {"size": 20},
                 **form,
                 "increasing": {"color": "#1f9478"},
                 "decreasing": {"color": "#c05590"},
@@ -207,6 +208,10 @@ def value(canvas: Canvas) -> Drawn:
     label = canvas.table[canvas.spec.label][0] if canvas.spec.label else None
     head = literal(show(label, canvas.columns[canvas.spec.label])) if canvas.spec.label else ""
     made = trace(
-        "indicator", **({"mode": "number", "value": float(number), "number": form, "title": {"text": head}} | compare)
+        "indicator",
+        **(
+            {"mode": "number", "value": float(number), "number": form | {"font": {"size": 52}}, "title": {"text": head}}
+            | compare
+        ),
     )
     return Drawn([made], {"height": 200}, notes)

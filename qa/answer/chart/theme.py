@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
+import plotly.graph_objects as go
+
 from qa.answer.answer import AnswerColumn
 from qa.answer.formats import SYMBOLS, WHOLE_UNIT_CURRENCIES
 from qa.types import Kind, Role
@@ -88,11 +90,12 @@ def layout(theme: Theme, *, solid: bool) -> dict[str, Any]:
     }
 
 
-def repaint(figure: Mapping[str, Any], theme: ThemeName, *, solid: bool = False) -> dict[str, Any]:
-    """The same figure in another look; its data is untouched. `solid` fills the ground (for a picture)."""
+def repaint(figure: go.Figure | Mapping[str, Any], theme: ThemeName, *, solid: bool = False) -> dict[str, Any]:
+    """The same figure, as Plotly JSON, in another look; its data is untouched. `solid` fills the ground (for a picture)."""
     look = THEMES[theme]
-    traces = [merged(trace, _paint(trace, look)) for trace in figure["data"]]
-    frame = merged(figure["layout"], layout(look, solid=solid))
+    content = figure.to_dict() if isinstance(figure, go.Figure) else figure
+    traces = [merged(trace, _paint(trace, look)) for trace in content["data"]]
+    frame = merged(content["layout"], layout(look, solid=solid))
     return {"data": traces, "layout": merged(frame, {"meta": {"theme": theme}})}
 
 
