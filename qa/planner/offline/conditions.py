@@ -204,7 +204,11 @@ class Conditions:
                 words = {n.letter for n in out[-joins:]}
                 if common and (words & {"&", "|"} or len(common) == 1):
                     merged = Node("V", (*left.links, node.link), op="or" if "|" in words else "and")
-                    merged.links = (replace(left.link, values=common), *(replace(x, values=()) for x in (*left.links[1:], node.link)))
+                    merged.links = (
+                        replace(left.link, values=common),
+                        *(replace(x, values=()) for x in (*left.links[1:], node.link)),
+                    )
+                    merged.parts = (*(left.parts or (left.link,)), node.link)
                     del out[-1 - joins :]
                     out.append(merged)
                     continue
@@ -288,8 +292,15 @@ class Conditions:
             while back >= 0 and out[back].letter == "b":
                 back -= 1
             over = out[back] if back >= 0 else None
-            if node.letter == "G" and node.op in ("mean", "median") and over is not None and over.link.tag("CMP") in (">", "<"):
-                head = {("mean", ">"): "AVERAGEOF", ("mean", "<"): "BELOWAVERAGE", ("median", ">"): "MEDIANOF"}.get((node.op, over.link.tag("CMP") or ""))
+            if (
+                node.letter == "G"
+                and node.op in ("mean", "median")
+                and over is not None
+                and over.link.tag("CMP") in (">", "<")
+            ):
+                head = {("mean", ">"): "AVERAGEOF", ("mean", "<"): "BELOWAVERAGE", ("median", ">"): "MEDIANOF"}.get(
+                    (node.op, over.link.tag("CMP") or "")
+                )
                 if head:
                     del out[back:]
                     out.append(Node("M", (replace(node.link, tags=(head,)),)))
@@ -438,7 +449,11 @@ class Conditions:
 
     def _fitting(self, column: Node, value: Node) -> list[tuple[str, float]]:
         least = 0.6 if value.letter in "NQ" else 0.0
-        return [(id, sure) for id, sure in column.columns if sure >= least and self.condition(self.column(id), value, False, sure)]
+        return [
+            (id, sure)
+            for id, sure in column.columns
+            if sure >= least and self.condition(self.column(id), value, False, sure)
+        ]
 
     def _bare(self, row: list[Node], at: int) -> tuple[int, int, Node] | None:
         node = row[at]
@@ -487,6 +502,7 @@ class Conditions:
                 tuple(cells),
                 "!=" if negated else "=",
                 sure,
+                sides=tuple((write.equals(self.linker.written(column.id), part.cells(column.id)), part.text) for part in node.parts),
             )
         if node.letter == "D":
             return self._on_date(column, node.link.period, "==", negated, node, sure)
@@ -657,13 +673,18 @@ class Conditions:
             joined = len(out) > 1 and out[-1].letter in "|&" and out[-2].letter == "F" and node.letter == "F"
             if joined and len(node.filters) == len(out[-2].filters) == 1:
                 a, b = out[-2].filters[0], node.filters[0]
-                same = len(a) == len(b) == 1 and a[0].columns == b[0].columns and a[0].op == b[0].op == "="
+                alone = len(a) == len(b) == 1 and set(a[0].columns) == set(b[0].columns)
+                same = alone and a[0].op == b[0].op and a[0].op in ("=", "is")
                 if out[-1].letter == "|" or same:
                     both = Filter(
                         write.any_of([write.all_of([f.formula for f in a]), write.all_of([f.formula for f in b])]),
-                        (*a[0].columns, *b[0].columns), f"{a[0].said} or {b[0].said}", (*a[0].values, *b[0].values), "=" if same else "or",
+                        (*a[0].columns, *b[0].columns),
+                        f"{a[0].said} or {b[0].said}",
+                        (*a[0].values, *b[0].values),
+                        "=" if same else "or",
                         min(a[0].rank, b[0].rank),
-                    )  # fmt: skip
+                        sides=((a[0].formula, a[0].said), (b[0].formula, b[0].said)) if same else (),
+                    )
                     made = _made("F", [out[-2], node], [[both]])
                     made.op = "or" if out[-1].letter == "|" else "and"
                     del out[-2:]

@@ -406,7 +406,24 @@ class Linker:
         return lifted
 
 
-BINDING = ("COUNT", "CMP", "SHARE", "DIFF", "AVERAGEOF", "BELOWAVERAGE", "MEDIANOF", "BELOWMEDIAN", "SUPOF", "ORDER", "ORMORE", "ORLESS", "AGG", "EACH")
+BINDING = (
+    "COUNT",
+    "CMP",
+    "SHARE",
+    "DIFF",
+    "AVERAGEOF",
+    "BELOWAVERAGE",
+    "MEDIANOF",
+    "BELOWMEDIAN",
+    "SUPOF",
+    "ORDER",
+    "ORMORE",
+    "ORLESS",
+    "AGG",
+    "EACH",
+)
+LABELS = frozenset({"name", "id", "number", "no", "code", "title", "key", "num", "label"})
+"""words that make a column the label of what stands before them: `car_name`, `PassengerId`"""
 OPERATORS = {"+": "+", "-": "-", "*": "*", "/": "/", "×": "*", "times": "*", "minus": "-", "plus": "+"}
 SMALL = frozenset(
     {
@@ -518,18 +535,25 @@ def _bare(linker: Linker, at: int) -> Link:
         return Link("row", at, at, 1.0, text)
     if word in linker.elsewhere:
         return Link("unknown", at, at, 0.0, text)
-    if word in lex.row_nouns and _rows_are(word, linker):
-        return Link("row", at, at, 0.3, text)
+    if word in lex.row_nouns and _rows_are(word, linker, at):
+        return Link("row", at, at, 0.66, text)
     if word in lex.light:
         return Link("light", at, at, 0.15, text)
     return Link("unknown", at, at, 0.0, text)
 
 
-def _rows_are(noun: str, linker: Linker) -> bool:
+def _rows_are(noun: str, linker: Linker, at: int) -> bool:
     """True when a general noun can mean this table's rows: no column is named after it, and people need a trace of people."""
     lex, index = linker.lex, linker.index
-    if lex.root(noun) in index.by_root and noun not in lex.persons:
+    before = linker.folded[at - 1] if at else ""
+    if before in lex.row_nouns or before in _table_words(index.table.name, lex):
+        return True
+    named = index.by_root.get(lex.root(noun), set())
+    labels = {id for id in named if any(set(n.words) - LABELS <= {lex.lemma(noun), noun} and len(n.words) > 1 for n in index.names[id][:1])}
+    if named and not labels and noun not in lex.persons:
         return False
+    if labels:
+        return True
     if noun not in lex.persons:
         return True
     traces = {lex.root(word) for word in (*lex.asks["who"], *lex.personal)}

@@ -39,6 +39,8 @@ class Filter:
     op: str = "="
     rank: float = 1.0
     note: str = ""
+    sides: tuple[tuple[str, str], ...] = ()
+    """(condition, label) of each named value, when several of one column are named"""
 
 
 @dataclass(eq=False)
@@ -52,6 +54,8 @@ class Node:
     filters: list[list[Filter]] = field(default_factory=list)
     """alternative sets of conditions, when a value fits several columns"""
     columns: tuple[tuple[str, float], ...] = ()
+    parts: tuple[Link, ...] = ()
+    """the single values of a list of values"""
 
     @property
     def link(self) -> Link:
@@ -72,7 +76,9 @@ class Node:
 def nodes(cover: Sequence[Link]) -> list[Node]:
     """The cover as nodes, ignored words left out; a word of several meanings takes the one that fits its place."""
     kept = [link for link in cover if link.kind not in ("ignored", "symbol")]
-    kept = [link for at, link in enumerate(kept) if not (at and link.text == "-" and kept[at - 1].tag("NOT") is not None)]
+    kept = [
+        link for at, link in enumerate(kept) if not (at and link.text == "-" and kept[at - 1].tag("NOT") is not None)
+    ]
     row: list[Node] = []
     for at, link in enumerate(kept):
         if link.kind != "word":

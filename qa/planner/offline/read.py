@@ -107,7 +107,6 @@ class Reader:
         from qa.planner.offline import special
 
         self._refuse_leftovers()
-        self._refuse_contradictions()
         query = special.read(self)
         if query is None:
             query = self._general()
@@ -121,8 +120,7 @@ class Reader:
         for f in self.filters:
             if f.op in ("=", "is") and len(set(f.columns)) == 1:
                 held.setdefault(f.columns[0], set()).add(f.values)
-        compared = any(n.letter in "-v%Y" for n in self.row)
-        if not compared and any(len(values) > 1 for values in held.values()):
+        if any(len(values) > 1 for values in held.values()):
             raise NotRead(*[f.said for f in self.filters])
 
     def _refuse_leftovers(self) -> None:
@@ -135,6 +133,7 @@ class Reader:
             raise NotRead(*left)
 
     def _general(self) -> Query:
+        self._refuse_contradictions()
         self.row = self._merged(self.row)
         asked = self._asked([n for n in self.row if n.letter != "F"])
         query = self.query
@@ -362,7 +361,15 @@ class Reader:
         """True for `won by all teams`: the word before is what they did."""
         place = row[at].link.first - 1
         word = self.linker.folded[place] if place >= 0 else ""
-        return word.endswith(("ed", "wn", "ten")) or self.lex.irregular.get(word) in ("win", "make", "give", "hold", "take", "sell", "write")
+        return word.endswith(("ed", "wn", "ten")) or self.lex.irregular.get(word) in (
+            "win",
+            "make",
+            "give",
+            "hold",
+            "take",
+            "sell",
+            "write",
+        )
 
     def _take_order(self, row: list[Node], at: int, asked: Asked) -> int:
         nxt = _skip(row, at + 1, "nlkopbu")
@@ -420,7 +427,7 @@ class Reader:
         "r": _take_order, "d": _take_direction, "L": _take_alpha, "f": _take_trend, "g": _take_grain, "O": _refuse,
         "/": _refuse, "c": _refuse, "H": _refuse, "-": _refuse, "5": _refuse, "6": _refuse, "*": _refuse,
         "P": _refuse, "1": _refuse, "W": _refuse, "j": _refuse, "R": _refuse, "B": _refuse, "m": _refuse, ">": _refuse,
-        "A": _refuse, "!": _refuse, "%": _refuse, "0": _refuse, "E": _refuse,
+        "A": _refuse, "!": _refuse, "Y": _refuse, "v": _refuse, "q": _refuse, "T": _refuse, "%": _refuse, "0": _refuse, "E": _refuse,
     }  # fmt: skip
 
     # kinds of columns
@@ -892,6 +899,8 @@ class Reader:
                 raise NotRead(*[t.text for t in targets[1:]])
         query.columns, query.distinct = columns, asked.distinct
         for node, direction in asked.orders:
+            if node is None and not columns:
+                raise NotRead("alphabetically")
             name = columns[0] if node is None else self.name(self.column(node))
             query.order.append(f"{name} {direction}")
         if not columns and not (self._lists_rows(asked) and (query.filters or query.order)):

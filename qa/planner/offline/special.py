@@ -58,19 +58,16 @@ def _correlation(reader: Reader, at: int) -> Query | None:
 
 def _sides(reader: Reader, after: int) -> tuple[list[str], list[str], list[Filter]] | None:
     """Two values of one column that are set against each other: (conditions, labels, the other filters)."""
-    query_filters = reader.filters
-    equal = [f for f in query_filters if f.op in ("=", "is") and f.columns]
+    equal = [f for f in reader.filters if f.op in ("=", "is") and f.columns]
     for f in equal:
-        if len(f.values) == 2 and len(f.columns) in (1, 2) and len(set(f.columns)) == 1:
-            name = reader.name(reader.linker.column(f.columns[0]))
-            conditions = [write.equals(name, [value]) for value in f.values]
-            return conditions, [str(v) for v in f.values], [g for g in query_filters if g is not f]
+        if len(f.sides) == 2:
+            return [c for c, _ in f.sides], [label for _, label in f.sides], [g for g in reader.filters if g is not f]
     by_column: dict[str, list[Filter]] = {}
     for f in equal:
         by_column.setdefault(f.columns[0], []).append(f)
     for pair in by_column.values():
         if len(pair) == 2:
-            return [p.formula for p in pair], [p.said for p in pair], [g for g in query_filters if g not in pair]
+            return [p.formula for p in pair], [p.said for p in pair], [g for g in reader.filters if g not in pair]
     return None
 
 
@@ -116,7 +113,7 @@ def _share(reader: Reader, at: int) -> Query | None:
         return _share_of_sum(reader, measures, keys)
     if measures and not keys and not reader.filters and len(measures) == 1:
         keys, measures = measures, []
-    if measures:
+    if measures or any(n.letter == "T" for n in reader.row) or (keys and reader.filters):
         return None
     if reader.filters:
         base, condition = _base_and_condition(reader, at)
@@ -285,7 +282,7 @@ def _versus(reader: Reader) -> Query | None:
 
 def _side_column(reader: Reader) -> Column | None:
     for f in reader.filters:
-        if len(set(f.columns)) == 1 and len(f.values) == 2:
+        if len(set(f.columns)) == 1 and len(f.sides) == 2:
             return reader.linker.column(f.columns[0])
     return None
 
