@@ -163,3 +163,11 @@ def named(table: Table, name: str, digest: str | None = None) -> Table:
         profile=facts,
         report=table.report,
     )
+
+
+def said_of(table: Table, file: str) -> Table:
+    """The same table with a report that speaks of the file it was asked for (equal bytes may have two names)."""
+    if table.report.file == file:
+        return table
+    report = table.report.model_copy(update={"file": file})
+    return Table(name=table.name, path=table.path, columns=table.columns, rows=table.rows, digest=table.digest, profile=table.profile, report=report)

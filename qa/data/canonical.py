@@ -103,13 +103,15 @@ def recall(folder: Path, digest: str) -> list[Table] | None:
     return tables
 
 
-def prune(folder: Path, most: int = CACHE_BYTES) -> None:
-    """Delete the tables that were used longest ago until the folder is under `most` bytes."""
+def prune(folder: Path, most: int = CACHE_BYTES, spare: str = "") -> None:
+    """Delete the tables that were used longest ago until the folder is under `most` bytes; those of `spare` stay."""
     files = [(path, path.stat()) for path in folder.iterdir() if path.suffix in (".parquet", ".json")]
     total = sum(stat.st_size for _, stat in files)
     for path, stat in sorted(files, key=lambda entry: entry[1].st_mtime):
         if total <= most:
             return
+        if spare and path.name.startswith(spare):
+            continue
         path.unlink(missing_ok=True)
         total -= stat.st_size
 

@@ -3,25 +3,34 @@
 from __future__ import annotations
 
 import zipfile
+import zlib
 from collections.abc import Callable
 from pathlib import Path
 
+import fastexcel
 import polars as pl
 
-from qa.data.build import named, table
+from qa.data.build import named, said_of, table
 from qa.data.canonical import file_digest, own_folder, prune, recall, remember
 from qa.data.delimited import read_delimited
 from qa.data.excel import read_excel
+from qa.data.isolation import Progress, read_in_child
 from qa.data.names import file_stem, identifier
 from qa.data.options import Limits, ReadOptions
 from qa.data.raw import Raw
 from qa.data.structured import READERS
 from qa.data.table import Table
-from qa.errors import Issue, LimitExceeded, LoadError
+from qa.errors import Issue, LoadError, QAError
 
 __all__ = ["Limits", "ReadOptions", "load", "load_isolated"]
 
 _NO_OPTIONS = ReadOptions()
+_DAMAGE = (
+    QAError, pl.exceptions.PolarsError, pl.exceptions.PanicException, fastexcel.FastExcelError, zipfile.BadZipFile,
+    OSError, EOFError, ValueError, TypeError, LookupError, ArithmeticError, RecursionError, zlib.error,
+)
+"""What reading a damaged file may raise, in our code or in a library's."""
+_Read = Callable[[Path, ReadOptions, Path, str, str, Progress | None], None]
 _SUFFIXES = {
     ".parquet": "parquet", ".pq": "parquet", ".arrow": "arrow", ".feather": "arrow", ".ipc": "arrow", ".arrows": "arrow", ".ndjson": "ndjson", ".jsonl": "ndjson",
     ".json": "json", ".geojson": "json", ".sqlite": "sqlite", ".sqlite3": "sqlite", ".db": "sqlite", ".duckdb": "duckdb", ".ddb": "duckdb",
@@ -32,39 +41,80 @@ _MAGIC: tuple[tuple[int, bytes, str], ...] = (
 )
 
 
-def load(path: Path | str, *, name: str | None = None, options: ReadOptions = _NO_OPTIONS, cache: Path | None = None) -> list[Table]:
+def load(
+    path: Path | str, *, name: str | None = None, options: ReadOptions = _NO_OPTIONS, cache: Path | None = None, progress: Progress | None = None
+) -> list[Table]:
     """The tables of a file: one for each sheet or table in it.
 
     `name` is the table's name (default: the file's; several tables keep their own); `cache` a folder that keeps the
-    canonical Parquet (default: one that goes with the process). Raises LoadError for whatever is wrong with the file,
-    a file past a limit included.
+    canonical Parquet (default: one that goes with the process); `progress` is called with what is being done and the
+    share done. Raises LoadError for whatever is wrong with the file, a file past a limit included.
     """
-    path = Path(path)
-    folder = cache or own_folder()
+    return _load(Path(path), name, options, cache, progress, read_into)
+
+
+def load_isolated(
+    path: Path | str, *, name: str | None = None, options: ReadOptions = _NO_OPTIONS, cache: Path | None = None, progress: Progress | None = None
+) -> list[Table]:
+    """As `load`, in a child process that is stopped when it passes the time or memory of `options.limits`."""
+    return _load(Path(path), name, options, cache, progress, read_in_child)
+
+
+def _load(path: Path, name: str | None, options: ReadOptions, cache: Path | None, progress: Progress | None, read: _Read) -> list[Table]:
+    folder = (cache or own_folder()).resolve()
     folder.mkdir(parents=True, exist_ok=True)
+    _check_size(path, options)
     digest = file_digest(path, options)
     wanted = identifier(name) if name else identifier(file_stem(path))
-    known = recall(folder, digest)
-    if known is None:
-        known = _read(path, folder, digest, wanted, options)
-        remember(folder, digest, known)
-        prune(folder)
-    return [named(known[0], wanted)] if len(known) == 1 else known
+    tables = recall(folder, digest)
+    if tables is None:
+        read(path.resolve(), options, folder, digest, wanted, progress)
+        tables = recall(folder, digest)
+        if tables is None:
+            raise LoadError(Issue("cache_lost", path.name, f"What {path.name!r} was read to is gone.", "Load it again."))
+        prune(folder, spare=digest)
+    tables = [said_of(table, path.name) for table in tables]
+    return [named(tables[0], wanted)] if len(tables) == 1 else tables
 
 
-load_isolated = load
-
-
-def _read(path: Path, folder: Path, digest: str, name: str, options: ReadOptions) -> list[Table]:
-    try:
-        raws = _reader(path)(path, options, name)
-        return [table(raw, options, file=path.name, target=folder / f"{digest}-{index}.parquet", digest=f"{digest}-{index}") for index, raw in enumerate(raws)]
-    except LimitExceeded as error:
-        raise LoadError(error.issues) from error
-    except (pl.exceptions.PolarsError, OSError, UnicodeError, ValueError, zipfile.BadZipFile, RecursionError, OverflowError) as error:
+def _check_size(path: Path, options: ReadOptions) -> None:
+    if not path.is_file():
+        raise LoadError(Issue("no_such_file", path.name, f"There is no file {path.name!r}.", "Check the path."))
+    size = path.stat().st_size
+    if size == 0:
+        raise LoadError(Issue("empty", path.name, f"{path.name!r} is empty.", "Choose another file."))
+    if size > options.limits.bytes:
         raise LoadError(
-            Issue("cannot_read", path.name, f"{path.name!r} cannot be read: the file is damaged or not what its ending says.", "Open it in the program it came from and save it again.")
-        ) from error
+            Issue("too_large", path.name, f"{path.name!r} has {size:,} bytes; at most {options.limits.bytes:,} are read.", "Split the file, or save it as Parquet.")
+        )
+
+
+def read_into(path: Path, options: ReadOptions, folder: Path, digest: str, name: str, progress: Progress | None) -> None:
+    """Read a file's tables into the folder's cache under `digest`. Raises LoadError and leaves nothing behind then."""
+    tell = progress or (lambda what, share: None)
+    targets: list[Path] = []
+    try:
+        tell("Reading the file", 0.05)
+        raws = _reader(path)(path, options, name)
+        tables = []
+        for index, raw in enumerate(raws):
+            tell(f"Deciding kinds of {raw.frame.width:,} columns" if len(raws) == 1 else f"Table {raw.name}", 0.4 + 0.6 * index / len(raws))
+            targets.append(folder / f"{digest}-{index}.parquet")
+            tables.append(table(raw, options, file=path.name, target=targets[-1], digest=f"{digest}-{index}"))
+        remember(folder, digest, tables)
+        tell("Done", 1.0)
+    except _DAMAGE as error:
+        for target in targets:
+            target.unlink(missing_ok=True)
+        raise _explained(error, path) from error
+
+
+def _explained(error: BaseException, path: Path) -> LoadError:
+    if isinstance(error, QAError):
+        return LoadError(error.issues)
+    return LoadError(
+        Issue("cannot_read", path.name, f"{path.name!r} cannot be read: the file is damaged or not what its ending says.", "Open it in the program it came from and save it again.")
+    )
 
 
 def _reader(path: Path) -> Callable[[Path, ReadOptions, str], list[Raw]]:
