@@ -24,7 +24,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Runs one command. Results go to stdout, progress and errors to stderr."""
     options = parser().parse_args(arguments)
     try:
-        code: int = options.run(options)
+        code: int = options.command_door(options)
         return code
     except QAError as error:
         for issue in error.issues[:1]:
@@ -50,7 +50,7 @@ def parser() -> argparse.ArgumentParser:
     for name, (build, run, help_text) in COMMANDS.items():
         command = commands.add_parser(name, help=help_text, description=help_text)
         build(command)
-        command.set_defaults(run=run)
+        command.set_defaults(command_door=run)
     return top
 
 
@@ -274,6 +274,27 @@ def _check(options: argparse.Namespace) -> int:
     return FAILED if issues else OK
 
 
+def _sql_options(command: argparse.ArgumentParser) -> None:
+    _files(command)
+    command.add_argument("--sql", required=True, help="a SELECT over the files' tables; - for standard input")
+    command.add_argument("--dialect", default="sqlite", help="the SQL dialect, as sqlglot names it")
+    command.add_argument("--run", action="store_true", help="run the plan instead of printing it")
+    _json_flag(command)
+
+
+def _from_sql(options: argparse.Namespace) -> int:
+    from qa import pipeline
+    from qa.plan.from_sql import translate
+
+    tables = tables_of(options)
+    sql = sys.stdin.read() if options.sql == "-" else options.sql
+    reply = translate(sql, {table.name: table for table in tables}, options.dialect)
+    if options.run:
+        return _show(pipeline.run_plan(reply, tables, question=sql), options.json)
+    emit(reply)
+    return OK
+
+
 def _profile_options(command: argparse.ArgumentParser) -> None:
     _files(command)
     _json_flag(command)
@@ -445,6 +466,7 @@ COMMANDS: dict[str, Command] = {
     "ask": (_ask_options, _ask, "ask a question of files"),
     "run": (_run_options, _run, "run a plan on files"),
     "check": (_plan_options, _check, "check a plan against files without running it"),
+    "from-sql": (_sql_options, _from_sql, "turn a SELECT into a plan"),
     "profile": (_profile_options, _profile, "what is in the columns of files, and how they were read"),
     "load": (_load_options, _load, "read files and write clean copies"),
     "schema": (_nothing, _schema, "the JSON schema of a reply"),

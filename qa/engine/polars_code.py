@@ -17,7 +17,7 @@ from typing import Any
 
 import polars
 
-from qa.engine.polars_engine import PolarsEngine, in_order, needs_row, needs_row_inside, straight
+from qa.engine.polars_engine import PolarsEngine, needs_row, needs_row_inside, ordered_rows
 from qa.plan.check import CheckedPart, CheckedPipeline, CheckedPlan
 from qa.plan.polars_terms import PolarsTerms
 from qa.plan.typed import Members, Scalar, Typed
@@ -235,7 +235,7 @@ def script(plan: CheckedPlan, part: int = 0) -> str:
         writer = Script(plan, recorder)
         for let, pipeline in plan.lets.items():
             writer.written(pipeline, let, needs_row(pipeline) or needs_row_inside(pipeline))
-            rows: Any = in_order(writer.variable(let), pipeline.schema)  # type: ignore[arg-type]
+            rows: Any = ordered_rows(writer.variable(let), pipeline)  # type: ignore[arg-type]
             writer.lines.append(f"{let} = {rows.collect().text}")
         writer.written(checked.pipeline, "result", needs_row(checked.pipeline))
         writer.lines += _ending(writer, checked)
@@ -249,8 +249,7 @@ def _ending(writer: Script, checked: CheckedPart) -> list[str]:
     frame: Any = writer.variable("result")
     for output in checked.outputs:
         frame = frame.with_columns(writer.terms(output.typed).alias(output.column.id))
-    if not straight(checked.pipeline):
-        frame = in_order(frame, checked.shown)
+    frame = ordered_rows(frame, checked.pipeline)
     columns = []
     for column, header in zip(checked.shown, checked.headers, strict=True):
         source = writer.recorder.col(column.id)

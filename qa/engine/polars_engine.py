@@ -43,7 +43,7 @@ class PolarsEngine:
         """The collected rows of a let, in its order."""
         if let not in self._let_rows:
             pipeline = self.lets[let]
-            frame = in_order(self.frame(pipeline, needs_row(pipeline)), pipeline.schema)
+            frame = ordered_rows(self.frame(pipeline, needs_row(pipeline)), pipeline)
             self._let_rows[let] = frame.collect(engine=self.engine)
         return self._let_rows[let]
 
@@ -105,11 +105,16 @@ def in_order(frame: pl.LazyFrame, schema: Schema) -> pl.LazyFrame:
     return frame.sort(**order_arguments(schema.order)) if schema.order else frame
 
 
+def ordered_rows(frame: pl.LazyFrame, pipeline: CheckedPipeline) -> pl.LazyFrame:
+    """A pipeline's rows in its order; nothing to do where every step kept the file's."""
+    return frame if straight(pipeline) else in_order(frame, pipeline.schema)
+
+
 def part_frame(engine: PolarsEngine, part: CheckedPart) -> pl.LazyFrame:
     """The whole result of a part in its order, as engine columns."""
     frame = engine.frame(part.pipeline, needs_row(part.pipeline))
     frame = with_outputs(frame, part.outputs, engine)
-    return frame if straight(part.pipeline) else in_order(frame, part.shown)
+    return ordered_rows(frame, part.pipeline)
 
 
 def compiled(plan: CheckedPlan, tables: Mapping[str, Scanned], part: int = 0) -> pl.LazyFrame:

@@ -10,7 +10,7 @@ import polars as pl
 
 from qa.engine.ledger import counted, support_of
 from qa.engine.polars_code import NoScript, script
-from qa.engine.polars_engine import PolarsEngine, needs_row, part_frame, tidy
+from qa.engine.polars_engine import PolarsEngine, in_order, needs_row, part_frame, tidy, uses_row
 from qa.engine.result import PartResult
 from qa.engine.sql_engine import statement
 from qa.plan.check import CheckedPart, CheckedPipeline, CheckedPlan, check
@@ -22,27 +22,31 @@ if TYPE_CHECKING:
     from qa.data.table import Table
 
 ROWS_SHOWN = 10_000
+Lets = Mapping[str, CheckedPipeline]
 
 
 class Measured:
-    """Measures join keys on the data, for the checker."""
+    """Measures join keys, row counts and values on the data, for the checker."""
 
     def __init__(self, tables: Mapping[str, Table]) -> None:
         self.tables = tables
-        self.lets: Mapping[str, CheckedPipeline] = {}
 
-    def most_per_key(self, pipeline: CheckedPipeline, keys: Sequence[str]) -> int | None:
-        engine = PolarsEngine(self.lets, self.tables)
+    def most_per_key(self, pipeline: CheckedPipeline, keys: Sequence[str], lets: Lets) -> int | None:
+        engine = PolarsEngine(lets, self.tables)
         columns = [pl.col(key) for key in keys]
         known = engine.pipeline(pipeline).select(columns).drop_nulls()
-        most = (
-            known.group_by(columns)
-            .agg(pl.len().alias("n"))
-            .select(pl.col("n").max())
-            .collect(engine=engine.engine)
-            .item()
-        )
-        return int(most or 0)
+        counts = known.group_by(columns).agg(pl.len().alias("n"))
+        return int(counts.select(pl.col("n").max()).collect(engine=engine.engine).item() or 0)
+
+    def rows(self, pipeline: CheckedPipeline, lets: Lets) -> int | None:
+        engine = PolarsEngine(lets, self.tables)
+        return int(engine.pipeline(pipeline).select(pl.len()).collect(engine=engine.engine).item())
+
+    def distinct(self, pipeline: CheckedPipeline, column: str, most: int, lets: Lets) -> list[Any] | None:
+        engine = PolarsEngine(lets, self.tables)
+        frame = in_order(engine.frame(pipeline, uses_row(pipeline.schema.order)), pipeline.schema)
+        values = frame.select(pl.col(column)).unique(maintain_order=True).head(most).collect(engine=engine.engine).to_series()
+        return (values.cast(pl.String) if values.dtype in (pl.Categorical, pl.Enum) else values).to_list()
 
 
 def checked_plan(
