@@ -42,7 +42,7 @@ class Conditions:
 
     def run(self, row: list[Node]) -> list[Node]:
         for step in (self._limits, self._contains, self._number_lists, self._quantities, self._value_lists, self._relative, self._columns_compared,
-                     self._averages, self._edge, self._missing, self._attach_all, self._measured, self._truths, self._alone, self._either):  # fmt: skip
+                     self._averages, self._edge, self._missing, self._attach_all, self._having, self._measured, self._truths, self._alone, self._either):  # fmt: skip
             row = step(row)
         return row
 
@@ -386,6 +386,8 @@ class Conditions:
             pick = (left[1], at + 1, left[0])
         elif right:
             pick = (at, right[1], right[0])
+        if node.letter == "Q" and at + 1 < len(row) and row[at + 1].letter == "n" and (left is None or "h" in left[2]):
+            return None
         if pick is None:
             return None if strong_only else self._bare(row, at)
         start, end, ids = pick
@@ -502,7 +504,10 @@ class Conditions:
                 tuple(cells),
                 "!=" if negated else "=",
                 sure,
-                sides=tuple((write.equals(self.linker.written(column.id), part.cells(column.id)), part.text) for part in node.parts),
+                sides=tuple(
+                    (write.equals(self.linker.written(column.id), part.cells(column.id)), part.text)
+                    for part in node.parts
+                ),
             )
         if node.letter == "D":
             return self._on_date(column, node.link.period, "==", negated, node, sure)
@@ -592,6 +597,17 @@ class Conditions:
         return Filter(
             f"not ({formula})" if negated else formula, (column.id,), node.text, op="!=" if negated else "=", rank=sure
         )
+
+    # `grades with at least 4 students`
+    def _having(self, row: list[Node]) -> list[Node]:
+        out: list[Node] = []
+        for node in row:
+            if node.letter == "n" and out and out[-1].letter == "Q" and out[-1].op in FLIP:
+                quantity = out.pop()
+                out.append(Node("J", (*quantity.links, node.link), op=quantity.op, numbers=quantity.numbers))
+            else:
+                out.append(node)
+        return out
 
     # `older than 30`
     def _measured(self, row: list[Node]) -> list[Node]:

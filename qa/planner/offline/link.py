@@ -129,7 +129,8 @@ class Linker:
                 elif found:
                     best = max(sure for _, sure in found)
                     near = tuple(sorted(((c, s) for c, s in found if s >= best - 0.12), key=lambda item: -item[1]))
-                    score = best * len(content) + 0.06 * (len(content) - 1) + 0.01 * (len(span) - len(content))
+                    between = 0.62 if best >= 0.97 else 0.5
+                    score = best * len(content) + 0.06 * (len(content) - 1) + between * (len(span) - len(content))
                     yield Link("column", first, last, score, self.text(first, last), columns=near)
 
     def _nameable(self, n: int) -> bool:
@@ -549,7 +550,11 @@ def _rows_are(noun: str, linker: Linker, at: int) -> bool:
     if before in lex.row_nouns or before in _table_words(index.table.name, lex):
         return True
     named = index.by_root.get(lex.root(noun), set())
-    labels = {id for id in named if any(set(n.words) - LABELS <= {lex.lemma(noun), noun} and len(n.words) > 1 for n in index.names[id][:1])}
+    labels = {
+        id
+        for id in named
+        if any(set(n.words) - LABELS <= {lex.lemma(noun), noun} and len(n.words) > 1 for n in index.names[id][:1])
+    }
     if named and not labels and noun not in lex.persons:
         return False
     if labels:

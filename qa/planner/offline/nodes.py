@@ -97,16 +97,11 @@ def _meaning(kept: Sequence[Link], at: int) -> str:
         return heads[0]
     before = kept[at - 1] if at else None
     after = kept[at + 1] if at + 1 < len(kept) else None
-    numeric = (
-        after is not None
-        and after.kind in ("number", "ordinal", "date", "value")
-        or (
-            after is not None
-            and after.kind == "column"
-            and "CMP" in heads
-            and link.text.lower() not in ("over", "under", "above", "below", "beyond")
-        )
-    )
+    numeric = after is not None and after.kind in ("number", "ordinal", "date", "value")
+    if after is not None and after.kind == "column" and "CMP" in heads:
+        later = kept[at + 2] if at + 2 < len(kept) else None
+        counted = later is not None and (later.kind == "number" or later.tag("THAN") is not None)
+        numeric = counted or link.text.lower() not in ("over", "under", "above", "below", "beyond")
     if "WH" in heads:
         clause = link.tag("WH") in ("what", "which", "howmuch", "how")
         opening = before is None or (clause and (before.tag("COMMA") is not None or before.tag("AND") is not None))

@@ -138,10 +138,40 @@ class Reader:
         asked = self._asked([n for n in self.row if n.letter != "F"])
         query = self.query
         query.filters = self.filters
-        for build in (self._superlative, self._aggregate, self._count, self._rows):
+        if asked.each_row and (asked.counts or asked.metrics) and not asked.keys:
+            raise NotRead("each")
+        self._refuse_loose_words(asked)
+        for build in (self._groups_having, self._superlative, self._aggregate, self._count, self._rows):
             if build(asked):
                 return query
         raise NotRead("?")
+
+    def _refuse_loose_words(self, asked: Asked) -> None:
+        """`the name and the director` where only the director is a column: the other was asked for too."""
+        for at, node in enumerate(self.row):
+            beside = [self.row[n].letter for n in (at - 1, at + 1) if 0 <= n < len(self.row)]
+            if node.letter == "l" and any(letter in "&," for letter in beside) and asked.targets:
+                joined = at + 2 < len(self.row) and self.row[at + 1].letter in "&," and self.row[at + 2].letter == "C"
+                joined = joined or (at >= 2 and self.row[at - 1].letter in "&," and self.row[at - 2].letter == "C")
+                if joined:
+                    raise NotRead(node.text)
+
+    def _groups_having(self, asked: Asked) -> bool:
+        """`grades that have at least 4 students`: groups with so many rows."""
+        having = [n for n in self.row if n.letter == "J"]
+        if not having:
+            return False
+        targets = [t for t in asked.targets if t.letter == "C"]
+        if len(having) != 1 or len(targets) != 1 or asked.metrics or asked.supers or len(asked.counts) > 1:
+            raise NotRead(having[0].text)
+        column = self.column(targets[0])
+        query = self.query
+        query.keys, query.metrics = [(self.name(column), column.name)], [("count()", "rows")]
+        query.having = f"rows {having[0].op} {write.number(having[0].numbers[0])}"
+        query.show = [self.name(column)]
+        if asked.counts:
+            raise NotRead(having[0].text)
+        return True
 
     def _merged(self, row: list[Node]) -> list[Node]:
         """One node for a column that is named twice in a row: `fuel efficiency (mpg)`."""
@@ -265,13 +295,16 @@ class Reader:
             return nxt + 1
         if nxt < len(row) and row[nxt].letter == "k":
             after = _skip(row, nxt + 1, "o")
-            if after < len(row) and row[after].letter == "C" and self._numeric(row[after]):
+            if after < len(row) and row[after].letter == "C" and self._measures(row[after]):
                 asked.supers.append((direction, "column", row[after]))
                 return after + 1
             asked.supers.append(
                 (direction, "count", row[after] if after < len(row) and row[after].letter == "C" else None)
             )
             return after + 1 if after < len(row) and row[after].letter in "Cnl" else after
+        if nxt < len(row) and row[nxt].letter == "C" and self.is_id(self.linker.column(row[nxt].columns[0][0])) and row[at].word in ("most", "the most", "fewest", "least"):
+            asked.supers.append((direction, "count", None))
+            return nxt + 1
         if nxt < len(row) and row[nxt].letter == "C":
             rate = nxt + 1 < len(row) and row[nxt + 1].link.tag("RATE") is not None and row[nxt + 1].letter == "%"
             asked.supers.append((direction, "rate" if rate else "column", row[nxt]))
@@ -434,6 +467,9 @@ class Reader:
     def _numeric(self, node: Node) -> bool:
         return node.letter == "C" and self.linker.column(node.columns[0][0]).kind.numeric
 
+    def _measures(self, node: Node) -> bool:
+        return self._numeric(node) and not self.is_id(self.linker.column(node.columns[0][0]))
+
     def _is_text(self, node: Node) -> bool:
         return self.linker.column(node.columns[0][0]).kind is Kind.TEXT
 
@@ -441,9 +477,13 @@ class Reader:
         """The numeric column a node names; refuses any other."""
         numeric = [(id, s) for id, s in node.columns if self.linker.column(id).kind.numeric]
         column = self.column(Node(node.letter, node.links, columns=tuple(numeric)) if numeric else node)
-        if not column.kind.numeric:
+        if not column.kind.numeric or self.is_id(column):
             raise NotRead(node.text)
         return column
+
+    def is_id(self, column: Column) -> bool:
+        """True for a number that only names things."""
+        return column.role is Role.ID or header_words(column.name)[-1:] == ["id"]
 
     def key(self, node: Node) -> tuple[str, str]:
         """A group key: a column, or a date cut to a grain."""
@@ -511,7 +551,7 @@ class Reader:
         if len(supers) != 1:
             return self._extremes(asked, supers)
         direction, what, node = supers[0]
-        targets = [t for t in asked.targets if node is None or t.columns != node.columns]
+        targets = [t for t in asked.targets if node is None or t.letter != "C" or t.columns[0][0] != node.columns[0][0]]
         mentioned = len(targets) < len(asked.targets)
         if what == "column" and node is not None:
             return self._super_column(asked, direction, node, targets, mentioned)
@@ -578,7 +618,7 @@ class Reader:
         if len(chosen) == 1 and self._grouped(first, column, asked):
             return self._super_groups(asked, direction, self._summary(column), node, targets)
         query.columns = [self.name(c) for c in chosen if c]
-        listed = [t for t in asked.targets if t.columns == node.columns]
+        listed = [t for t in asked.targets if t.letter == "C" and t.columns[0][0] == column.id]
         if (listed and self._coordinated([*targets, *listed])) or (
             asked.top and any(n.letter == "y" for n in self.row)
         ):
@@ -792,7 +832,7 @@ class Reader:
             query.keys = keys
             return self._only_known(asked, keys)
         distinct, node = asked.counts[0]
-        if node is not None and not keys and self._numeric(node) and not self.stands_for_rows(node):
+        if node is not None and not keys and self._measures(node) and not self.stands_for_rows(node):
             return self._amount(asked, node)
         query.keys, query.metrics = keys, [("count()", "rows")]
         if node is not None and not distinct:
