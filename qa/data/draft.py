@@ -1,12 +1,10 @@
-"""A first semantic file by rules: roles, units, synonyms and tag lists that names and values prove, blank where unsure."""
+"""A first semantic file by rules: what the reader found, and what names and values prove besides, blank where unsure."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-
-import polars as pl
 
 from qa.data.semantics import ROLE_KINDS, ColumnSemantics, Semantics
 from qa.data.table import ColumnProfile, Table
@@ -32,9 +30,6 @@ UNITS = {
     "mph": "mph", "kph": "km/h", "kmh": "km/h", "celsius": "°C", "fahrenheit": "°F", "kwh": "kWh", "mwh": "MWh", "watts": "W", "bytes": "bytes",
     "kb": "kB", "mb": "MB", "gb": "GB", "liters": "l", "litres": "l", "ml": "ml", "calories": "kcal", "kcal": "kcal",
 }  # fmt: skip
-
-DELIMITERS = (";", "|", ",", "/")
-SAMPLE = 5_000
 
 
 @dataclass(frozen=True)
@@ -182,14 +177,14 @@ def name_words(name: str) -> tuple[str, ...]:
 def _draft(table: Table, column: Column, *, dated: bool) -> ColumnSemantics:
     facts = table.profile.column(column.name)
     words = name_words(column.name)
-    delimiter = facts.delimiter or tag_delimiter(table, column)
+    delimiter = column.unit if column.role is Role.TAG_LIST else None
     evidence = Evidence(column, facts, words, dated)
-    role = Role.TAG_LIST if delimiter else column.role or next((role for role, fits in RULES if fits(evidence)), None)
+    role = column.role or next((role for role, fits in RULES if fits(evidence)), None)
     if role and column.kind not in ROLE_KINDS[role]:
         role = None
     return ColumnSemantics(
         role=role,
-        unit=column.unit or _unit(evidence, role),
+        unit=None if delimiter else column.unit or _unit(evidence, role),
         synonyms=facts.synonyms or _synonyms(column.name, words),
         delimiter=delimiter,
     )
@@ -212,32 +207,4 @@ def _synonyms(name: str, words: tuple[str, ...]) -> tuple[str, ...]:
         (spelled,)
         if any(word in SHORT_WORDS for word in words) and spelled != " ".join(words) and words[-1:] != ("id",)
         else ()
-    )
-
-
-def tag_delimiter(table: Table, column: Column) -> str | None:
-    """What separates the items when a text column is a list of tags: few short items that come back in other cells."""
-    if column.kind is not Kind.TEXT or column.role is Role.ID:
-        return None
-    cells = pl.Series("cell", list(table.distinct(column.id)[:SAMPLE]), dtype=pl.String)
-    return next((delimiter for delimiter in DELIMITERS if _is_tag_list(cells, delimiter)), None)
-
-
-def _is_tag_list(cells: pl.Series, delimiter: str) -> bool:
-    """Few short words, in varying number and at any place; `Last, First`, `Austin, TX` and `10,000` are not lists."""
-    lists = cells.str.split(delimiter)
-    counts = lists.list.len()
-    if (counts > 1).sum() < max(2, 0.2 * len(cells)) or counts.n_unique() < 2:
-        return False
-    items = lists.explode().str.strip_chars()
-    lengths = items.str.len_chars().cast(pl.Int64).to_list()
-    if not all(0 < length <= 40 for length in lengths) or items.str.contains(r"^[\d.]+$").any():
-        return False
-    first = lists.list.first().str.strip_chars().unique()
-    later = lists.list.slice(1).explode(empty_as_null=True).drop_nulls().str.strip_chars().unique()
-    both = first.is_in(later.implode()).sum()
-    return (
-        items.n_unique() * 2 <= len(items)
-        and items.n_unique() <= len(cells)
-        and both * 2 >= min(len(first), len(later))
     )

@@ -266,6 +266,8 @@ def _column_with(column: Column, known: ColumnSemantics | None, facts: Profile) 
         return column
     role = known.role if known.role and _fits(known.role, column) else column.role
     unit = known.unit or (column.unit if role == column.role else None)
+    if role is Role.TAG_LIST:  # the reader, too, keeps what separates the items as the unit
+        unit = known.delimiter or unit
     if role is Role.PERCENT and unit not in ("fraction", "percent"):
         high = facts.column(column.name).high
         unit = "percent" if isinstance(high, int | float) and high > 1.5 else "fraction"
@@ -280,7 +282,8 @@ def _profile_with(facts: ColumnProfile, column: Column, known: ColumnSemantics |
         "unit": column.unit,
         "description": known.description or facts.description,
     }
-    update |= {"synonyms": known.synonyms or facts.synonyms, "delimiter": known.delimiter or facts.delimiter}
+    update |= {"synonyms": known.synonyms or facts.synonyms}
+    update |= {"delimiter": column.unit if column.role is Role.TAG_LIST else None}
     update |= {"send": known.send or facts.send}
     return facts.model_copy(update=update)
 
