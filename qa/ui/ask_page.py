@@ -9,8 +9,9 @@ from qa.errors import LoadError
 from qa.ui import cards, datasets, links
 from qa.ui import progress as watching
 from qa.ui.asking import ask, example_questions, settle
+from qa.ui.picking import pick_dataset
 from qa.ui.session import Dataset, Session
-from qa.ui.words import cut, escape, plain, plural, rows
+from qa.ui.words import escape, plain, plural, rows
 
 QUESTION_LENGTH = 2000
 
@@ -26,19 +27,10 @@ def pick(here: Session) -> Dataset:
 
 
 def _picker(here: Session) -> Dataset:
-    options = datasets.choices(here)
-    dataset = datasets.current(here)
     with st.container(horizontal=True, vertical_alignment="bottom", key="picker"):
-        keys = list(options)
-        picked = st.selectbox(
-            "Data", keys, index=keys.index(dataset.key), format_func=lambda key: cut(options[key], 60), key="dataset"
-        )
+        dataset = pick_dataset(here)
         with st.popover("Add files", icon=":material/upload_file:"):
             add_files(here)
-    if picked != dataset.key:
-        here.dataset_key = picked
-        with st.skeleton(height=80):
-            dataset = datasets.current(here)
     return dataset
 
 
@@ -58,7 +50,6 @@ def add_files(here: Session) -> None:
             here, given, progress=lambda name: status.update(label=f"Reading {plain(name)}")
         )
     here.uploaders += 1  # a fresh uploader lets go of the bytes it held in memory
-    st.session_state.pop("dataset", None)
     st.rerun()
 
 

@@ -81,7 +81,7 @@ def _declined(here: Session, entry: Entry) -> None:
     st.text(answer.reason or "This question could not be turned into a plan.")
     if answer.missing:
         with st.container(horizontal=True, gap="xsmall", vertical_alignment="center"):
-            st.caption("Not understood:")
+            st.caption("Not understood:", width="content")
             for word in answer.missing[:8]:
                 st.badge(plain(word, 40), color="orange")
     if answer.nearest:

@@ -16,6 +16,7 @@ from qa.errors import LoadError
 from qa.types import Kind
 from qa.ui import datasets
 from qa.ui.columns import column_config
+from qa.ui.picking import pick_dataset
 from qa.ui.session import Dataset, Session
 from qa.ui.words import cut, escape, plain, plural, rows
 
@@ -25,16 +26,8 @@ PREVIEW = 100
 
 def pick_table(here: Session) -> tuple[Dataset, Table]:
     """The dataset and one of its tables."""
-    options = datasets.choices(here)
-    dataset = datasets.current(here)
-    keys = list(options)
     with st.container(horizontal=True, vertical_alignment="bottom", key="picker"):
-        picked = st.selectbox(
-            "Data", keys, index=keys.index(dataset.key), format_func=lambda k: cut(options[k], 60), key="dataset"
-        )
-        if picked != dataset.key:
-            here.dataset_key = picked
-            dataset = datasets.current(here)
+        dataset = pick_dataset(here)
         names = [table.name for table in dataset.tables]
         name = st.selectbox("Table", names, key=f"table-{dataset.key}") if len(names) > 1 else names[0]
     return dataset, next(table for table in dataset.tables if table.name == name)
@@ -215,7 +208,6 @@ def read_again(here: Session, table: Table) -> None:
                     st.error(escape(f"{issue.message} {issue.hint}"))
     if st.button("Remove this file", icon=":material/delete:"):
         datasets.forget(here, upload)
-        st.session_state.pop("dataset", None)
         st.rerun()
 
 

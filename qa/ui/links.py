@@ -69,7 +69,6 @@ def open_shared(here: Session) -> Waiting | None:
         return Waiting(f"This link needs the file {names}. Add it above: it is checked, and the answer appears.")
     here.shares_opened.add(token)
     here.dataset_key = dataset.key
-    st.session_state.pop("dataset", None)
     title = cut(" and ".join(str(part.get("title") or "A shared answer") for part in shared.reply["parts"]), 200)
     run(here, dataset, title, shared.reply, note="opened from a link", shared=shared)
     return None
