@@ -34,7 +34,7 @@ def chart(part: AnswerPart, key: str) -> None:
     if not part.chart or not part.chart.get("figure") or part.chart.get("kind") == "value":
         return
     drawn = _chosen(part, key)
-    painted = repaint(go.Figure(drawn["figure"]), shade())
+    painted = go.Figure(repaint(drawn["figure"], shade()))
     st.plotly_chart(
         painted,
         theme=None,
