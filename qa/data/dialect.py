@@ -16,6 +16,7 @@ SAMPLE_ROWS = 300
 USUAL = {",": 1.0, ";": 1.0, "\t": 1.0, "|": 0.98, ":": 0.6, " ": 0.55, "^": 0.85, "~": 0.85, "#": 0.6, "&": 0.6}
 STRANGE = 0.5
 SURE = ",;\t|"
+RUN = re.compile(r"\S {2,}\S")
 SEP_LINE = re.compile(r"\A\ufeff?[\"']?sep=(.{1,4}?)[\"']?[,;\t ]*(?:\r\n|\r|\n)", re.IGNORECASE)
 
 
@@ -30,6 +31,7 @@ def sniff(text: str, *, delimiter: str | None = None, quote: str | None = None) 
     sample = _without_comments(_sample(text))
     marks = [delimiter] if delimiter is not None else _delimiters(sample)
     candidates = [_finish(sample, Dialect(mark, given)) for mark in marks for given in _quotes(sample, quote)]
+    candidates += [replace(dialect, runs=True) for dialect in candidates if dialect.delimiter == " " and RUN.search(sample)]
     scored = [(_score(sample, dialect), -rank, dialect) for rank, dialect in enumerate(candidates)]
     best, _, dialect = max(scored, default=(0.0, 0, Dialect(None, '"' if quote is None else quote or None)))
     if delimiter is None and best <= _single_score(sample):
@@ -86,8 +88,6 @@ def _finish(sample: str, dialect: Dialect) -> Dialect:
     mark, quote = dialect.delimiter, dialect.quote
     if mark is None or len(mark) > 1:
         return replace(dialect, escape=_escape(sample, dialect))
-    if mark == " " and re.search(r"\S {2,}\S", sample):
-        return replace(dialect, runs=True)
     return replace(
         dialect, escape=_escape(sample, dialect), skip_space=mark not in " \t" and _spaced(sample, mark, quote)
     )
@@ -141,7 +141,7 @@ def _score(sample: str, dialect: Dialect) -> float:
     if width < 2:
         return 0.0
     prior = USUAL.get(dialect.delimiter or "", STRANGE) * (1 - 1 / (width + 1))
-    return _evenness(rows, width) ** 1.5 * _typing(rows, width) * prior * _quoting(sample, dialect)
+    return _evenness(rows, width, dialect) ** 1.5 * _typing(rows, width) * prior * _quoting(sample, dialect)
 
 
 def _single_score(sample: str) -> float:
@@ -150,12 +150,12 @@ def _single_score(sample: str) -> float:
     return 0.35 * known if known > 0.7 else 0.05
 
 
-def _evenness(rows: list[list[str]], width: int) -> float:
-    """1 when every record has the same number of cells; short records cost less than long ones."""
+def _evenness(rows: list[list[str]], width: int, dialect: Dialect) -> float:
+    """1 when every record has the same number of cells; short ones cost less than long ones, but not where blanks part words."""
     same = sum(len(row) == width for row in rows)
-    short = sum(1 < len(row) < width for row in rows)
     lone = sum(len(row) == 1 for row in rows)
-    return (same + 0.3 * short + 0.15 * lone) / len(rows)
+    other = sum((len(row) > width) == (dialect.delimiter == " ") for row in rows if len(row) not in (1, width))
+    return (same + 0.3 * other + 0.15 * lone) / len(rows)
 
 
 def _typing(rows: list[list[str]], width: int) -> float:

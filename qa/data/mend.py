@@ -74,7 +74,8 @@ def mend(records: Records) -> Mended:
     usual = modal_width(rows)
     wrong = [at for at, row in enumerate(rows) if row and len(row) != usual and any(cell.strip() for cell in row)]
     live = sum(1 for row in rows if row)
-    if usual < 3 or not wrong or len(wrong) > max(MENDABLE * live, 1):
+    blanks = records.dialect.delimiter == " "
+    if usual < 3 or not wrong or len(wrong) > max((0.9 if blanks else MENDABLE) * live, 1):
         return Mended(rows)
     columns = _column_kinds(rows, usual)
     result = list(rows)
@@ -120,6 +121,8 @@ def _cut_anew(records: Records, at: int, usual: int, columns: dict[int, str]) ->
             continue
         other = Dialect(mark, records.dialect.quote, records.dialect.escape)
         row = next(iter(cut(lines[0], other).rows), [])
+        if mark == " " and len(row) > usual and (moved := _moved(row, usual, columns, other)):
+            row = moved[0]
         if len(row) == usual and (_fit(row, columns) >= 0.7 * len(columns) or _is_header(row, at, records, columns)):
             return row, f"the row is parted by {mark!r}"
     return None
@@ -135,7 +138,7 @@ def _is_header(row: list[str], at: int, records: Records, columns: dict[int, str
 
 def _moved(row: list[str], usual: int, columns: dict[int, str], dialect: Dialect) -> tuple[list[str], str] | None:
     """Cells moved so that every typed column gets its kind: a torn cell joined, or a missing one left empty."""
-    if not columns or abs(len(row) - usual) > 3 or len(row) < 2:
+    if not columns or abs(len(row) - usual) > (12 if dialect.delimiter == " " else 3) or len(row) < 2:
         return None
     plain = (row + [""] * usual)[:usual]
     surplus = len(row) - usual
@@ -152,7 +155,8 @@ def _moved(row: list[str], usual: int, columns: dict[int, str], dialect: Dialect
 def _joined(row: list[str], surplus: int, dialect: Dialect) -> Iterator[list[str]]:
     for at in range(len(row) - surplus):
         pieces = row[at : at + surplus + 1]
-        whole = dialect.joint.join(pieces) if all(piece.strip() for piece in pieces) else "".join(pieces)
+        apart = dialect.delimiter == " " or all(piece.strip() for piece in pieces)
+        whole = dialect.joint.join(pieces) if apart else "".join(pieces)
         yield [*row[:at], whole, *row[at + surplus + 1 :]]
 
 
