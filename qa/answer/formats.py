@@ -169,7 +169,7 @@ def money(value: Any, code: str | None, style: Style = PLAIN) -> str:
 
 def percent(fraction: Any, style: Style = PLAIN) -> str:
     """A fraction as percent: 0.6667 reads 66.7%."""
-    hundredfold = decimal.Decimal(repr(fraction) if isinstance(fraction, float) else str(fraction)) * 100
+    hundredfold = _exact(fraction) * 100
     return f"{_digits(hundredfold, _percent_places(float(hundredfold)), style)}%"
 
 
@@ -180,16 +180,18 @@ def _percent_places(value: float) -> int:
 
 def _digits(value: Any, places: int, style: Style, *, strip: bool = True) -> str:
     """Rounded half away from zero on the shortest decimal form, as the language rounds."""
-    if isinstance(value, int):
-        exact = decimal.Decimal(value)
-    else:
-        exact = decimal.Decimal(repr(value)) if isinstance(value, float) else decimal.Decimal(str(value))
+    exact = _exact(value)
     with decimal.localcontext(prec=400):
         rounded = exact.quantize(decimal.Decimal(1).scaleb(-places), rounding=decimal.ROUND_HALF_UP)
     text = f"{rounded:f}"
     if strip and "." in text and rounded == exact:
         text = text.rstrip("0").rstrip(".")
     return _group("0" if text in ("-0", "") else text, style)
+
+
+def _exact(value: Any) -> decimal.Decimal:
+    """A double counts as what its first 15 digits say: 0.1 + 0.2 is 0.3."""
+    return decimal.Decimal(f"{value:.15g}" if isinstance(value, float) else str(value))
 
 
 def _group(text: str, style: Style) -> str:

@@ -11,7 +11,7 @@ import polars as pl
 from qa.answer import findings, telling
 from qa.answer.answer import AnswerColumn, LedgerRow
 from qa.answer.formats import PLAIN, Style, number, plural
-from qa.answer.shape import Shape, read
+from qa.answer.shape import read
 
 _SPECIAL: Mapping[str, Callable[[telling.Result], tuple[str, ...]]] = {
     "correlate": findings.correlate,
@@ -45,7 +45,7 @@ def sentences(
     rows_in = _rows_in(support or {}, ledger)
     by_name = {column.name: column for column in columns}
     result = telling.Result(shape, by_name, table, total_rows, rows_in, style)
-    told = [*_tell(result), *_left_out(shape, support or {}, style)]
+    told = [*_tell(result), *_left_out(result, support or {})]
     if truncated or table.height < total_rows:
         shown, whole = number(table.height, style), number(total_rows, style)
         told.append(f"The table holds the first {shown} of {whole} rows.")
@@ -74,18 +74,37 @@ def _rows_in(support: Mapping[str, Any], ledger: Sequence[LedgerRow | Mapping[st
     return int(value) if isinstance(value, int) else None
 
 
-def _left_out(shape: Shape, support: Mapping[str, Any], style: Style) -> list[str]:
-    """How many missing values each shown metric skipped."""
-    skipped = support.get("missing_skipped") or {}
-    told = []
-    for measure in shape.measures[:3]:
-        count = skipped.get(measure.name) if isinstance(skipped, Mapping) else None
+def _left_out(result: telling.Result, support: Mapping[str, Any]) -> list[str]:
+    """How many missing values each simple metric skipped, and in which groups.
+
+    A metric with a condition of its own says nothing here: rows that its condition leaves out are not missing.
+    """
+    told: list[str] = []
+    for measure in [measure for measure in result.shape.measures if measure.of][:3]:
+        gaps = _gaps(support, measure.name, result.table.height)
+        if 0 < len(gaps) <= 3 and result.shape.keys:
+            told += [
+                f"{result.label(row)}: {number(lost, result.style)} of {plural(rows, 'value', style=result.style)} missing "
+                f"for {telling.the(measure.phrase)}."
+                for row, lost, rows in gaps
+            ]
+            continue
+        count = (support.get("missing_skipped") or {}).get(measure.name)
         if isinstance(count, int) and count > 0:
             verb = "was" if count == 1 else "were"
-            told.append(
-                f"{plural(count, 'missing value', style=style)} {verb} left out of {telling.the(measure.phrase)}."
-            )
+            lost_words = plural(count, "missing value", style=result.style)
+            told.append(f"{lost_words} {verb} left out of {telling.the(measure.phrase)}.")
     return told
+
+
+def _gaps(support: Mapping[str, Any], metric: str, height: int) -> list[tuple[int, int, int]]:
+    """(row, values missing, rows) of each group that missed some, from the support in row order."""
+    rows = support.get("group_rows")
+    used = (support.get("group_values") or {}).get(metric)
+    if not isinstance(rows, Sequence) or not isinstance(used, Sequence) or not len(rows) == len(used) == height:
+        return []
+    counted = zip(rows, used, strict=True)
+    return [(row, n - k, n) for row, (n, k) in enumerate(counted) if n is not None and k is not None and k < n]
 
 
 def value_of(table: pl.DataFrame, columns: Sequence[AnswerColumn], plan: Mapping[str, Any]) -> Any:

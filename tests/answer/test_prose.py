@@ -65,6 +65,28 @@ CASES: list[tuple[str, Any, list[Any], tuple[list[Any], ...], dict[str, Any], li
         ],
     ),
     (
+        "a group that misses some of its values is named with how many",
+        plan(summarize(["team"], "sum(hours) as hours")),
+        [column("team", "text"), column("hours", "integer")],
+        (["A", "B", "C"], [5, None, 0]),
+        {"support": {"missing_skipped": {"hours": 2}, "group_rows": [2, 1, 1], "group_values": {"hours": [1, 0, 1]}}},
+        [
+            "A has the larger total hours: 5 against 0 for C, a difference of 5.",
+            "B has no value for the total hours (missing, not zero).",
+            "All 3 groups together: 5.",
+            "A: 1 of 2 values missing for the total hours.",
+            "B: 1 of 1 value missing for the total hours.",
+        ],
+    ),
+    (
+        "rows that a metric's own condition leaves out are not called missing",
+        plan(summarize([], "mean(age, where=sex == 'F') as age")),
+        [column("age")],
+        ([30.5],),
+        {"support": {"missing_skipped": {"age": 157}}},
+        ["The age is 30.5."],
+    ),
+    (
         "a missing key is a group of its own",
         plan(summarize(["day"], "count() as trips")), [DAY, COUNT], (["Fri", None], [1, 5]), {},
         ["(no day) has the larger number of trips: 5 against 1 for Fri, a difference of 4."],
