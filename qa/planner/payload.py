@@ -14,14 +14,14 @@ A send rule lowers the level of one column; `nothing` keeps even its name at hom
 from __future__ import annotations
 
 import datetime as dt
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, Literal
 
 from qa.data.table import Table
 from qa.errors import Issue
-from qa.planner import prompt, tokens
+from qa.planner import links, prompt, tokens
 from qa.planner.columns import Handles, Sent, expanded, level_of, line, written
 from qa.planner.dialogue import Turn, rendered
 from qa.planner.prompt import quoted
@@ -137,6 +137,10 @@ class _Tables:
     ranks: Mapping[str, float]
     question: str
 
+    @cached_property
+    def _linked(self) -> list[str]:
+        return links.lines(self.tables, self.ranks, self.levels, self.handles)
+
     def fitted(self, room: int) -> tuple[str, list[str]]:
         """The block of tables, whole when it fits, and the notes on what was left out."""
         whole = {table.name: self._shown(table) for table in self.tables}
@@ -152,11 +156,9 @@ class _Tables:
         """Take columns best first, in full while they are spoken for and by name after, until the room is used."""
         order = sorted(self.tables, key=lambda table: -self.ranks[table.name])
         near = {table.name for place, table in enumerate(order) if place < 3 or self.ranks[table.name] > 0.6}
-        left = (
-            room
-            - sum(tokens.count("\n".join([self._head(table), *self._metrics(table)])) + 12 for table in self.tables)
-            - 40
-        )
+        heads = (tokens.count("\n".join([self._head(table), *self._metrics(table)])) + 12 for table in self.tables)
+        linked = (tokens.count(link) + 2 for link in self._linked)
+        left = room - sum(heads) - sum(linked) - 40
         full: dict[str, list[str]] = {table.name: [] for table in self.tables}
         brief: dict[str, list[str]] = {table.name: [] for table in self.tables}
         places = sorted(
@@ -234,31 +236,13 @@ class _Tables:
                 lines.append(f"- and {missing} more columns, not listed")
             lines += self._metrics(table)
             blocks.append("\n".join(lines))
-        return "\n\n".join([*blocks, *self._links()])
+        return "\n\n".join(
+            [*blocks, *(["\n".join(["links", *(f"- {link}" for link in self._linked)])] if self._linked else [])]
+        )
 
     def _in_order(self, table: Table, names: Sequence[str]) -> list[str]:
         chosen = set(names)
         return [column.name for column in table.columns if column.name in chosen]
-
-    def _links(self) -> list[str]:
-        """Columns of one name in two tables, where one of them can be a key."""
-        found = []
-        for place, left in enumerate(self.tables):
-            for right in self.tables[place + 1 :]:
-                for column in left.columns:
-                    other = next((c for c in right.columns if c.name.casefold() == column.name.casefold()), None)
-                    if other is None or "nothing" in (
-                        self.levels[left.name, column.name],
-                        self.levels[right.name, other.name],
-                    ):
-                        continue
-                    if column.kind is other.kind and (
-                        re.search(r"(?i)id$|key$|code$|num(ber)?$|^id", column.name) or column.unique
-                    ):
-                        found.append(
-                            f"{left.name}.{self.handles.formula(left.name, column.name)} = {right.name}.{self.handles.formula(right.name, other.name)}"
-                        )
-        return ["links: " + " · ".join(found[:30])] if found else []
 
     def _notes(self, full: Mapping[str, Sequence[str]], brief: Mapping[str, Sequence[str]]) -> list[str]:
         notes = []

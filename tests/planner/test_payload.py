@@ -320,19 +320,40 @@ def test_ten_usual_columns_take_few_tokens(tmp_path: Path) -> None:
     assert built.cut == ()
 
 
+def shop(folder: Path) -> tuple[Table, Table]:
+    ids = list(range(100, 140))
+    orders = table(folder, "orders", {"order_id": list(range(80)), "customer_id": ids * 2, "amount": [5.0] * 80})
+    return orders, table(folder, "customers", {"customer_id": ids, "city": ["Rome", "Oslo"] * 20})
+
+
+@pytest.mark.parametrize(
+    ("privacy", "rules", "line"),
+    [
+        ("names", {}, "- orders.customer_id = customers.customer_id\n"),
+        ("profile", {}, "- orders.customer_id = customers.customer_id (many_to_one)"),
+        ("samples", {"customer_id": "names"}, "- orders.customer_id = customers.customer_id\n"),
+        ("profile", {"orders.customer_id": "nothing"}, None),
+    ],
+)
+def test_links_between_tables_are_told_as_far_as_they_may(
+    tmp_path: Path, privacy: Any, rules: dict[str, str], line: str | None
+) -> None:
+    block = payload.build("city of orders", shop(tmp_path), privacy=privacy, send_rules=rules).messages[1]["content"]
+    assert (line in block) if line else ("links" not in block)
+
+
 def test_fifty_tables_fit_and_the_asked_ones_are_whole(tmp_path: Path) -> None:
     subjects = [f"archive{n}" for n in range(48)]
     crowd = [
         table(tmp_path, name, {f"field_{n}_{place}": [1, 2] for place in range(40)}) for n, name in enumerate(subjects)
     ]
-    orders = table(tmp_path, "orders", {"order_id": [1, 2], "customer_id": [1, 2], "amount": [5.0, 6.0]})
-    customers = table(tmp_path, "customers", {"customer_id": [1, 2], "city": ["Rome", "Oslo"]})
+    orders, customers = shop(tmp_path)
     built = payload.build("Total amount of orders by customer city", [*crowd, orders, customers], privacy="profile")
     block = built.messages[1]["content"]
     assert built.tokens < 6000
     for column in ("order_id", "customer_id", "amount: number", "city: text"):
         assert column in block
-    assert "orders.customer_id = customers.customer_id" in block
+    assert "orders.customer_id = customers.customer_id (many_to_one)" in block
 
 
 def test_the_static_part_comes_first_and_never_changes(people: Table, tmp_path: Path) -> None:
