@@ -11,7 +11,7 @@ import polars as pl
 from qa.answer.answer import Answer, AnswerColumn, AnswerPart
 from qa.answer.formats import MISSING, joined, number, percent, plain, plural, show, words
 from qa.answer.shape import Shape, read
-from qa.answer.telling import Result, the
+from qa.answer.telling import Result, exact, the
 from qa.types import Role
 
 NEAR = 1e-9
@@ -157,7 +157,7 @@ def _by(old: Any, new: Any, column: AnswerColumn) -> str:
         column.name, min(old, new), max(old, new)
     )
     relative = column.role is not Role.PERCENT and old > 0 and new >= 0
-    share = f", {percent(abs(float(new) - float(old)) / float(old))}" if relative else ""
+    share = f", {percent(abs(exact(new) - exact(old)) / exact(old))}" if relative else ""
     return f" ({way} {apart}{share})"
 
 

@@ -57,14 +57,15 @@ class Result:
     def gap(self, name: str, low: Any, high: Any) -> str:
         """How far apart two values are; shares differ by percentage points."""
         column = self.columns[name]
-        apart = _exact(high) - _exact(low)
+        apart = exact(high) - exact(low)
         if column.role is Role.PERCENT and column.unit in ("fraction", "percent"):
             points = apart * 100 if column.unit == "fraction" else apart
             return f"{number(points, self.style)} percentage points"
         return show(apart, column, self.style)
 
 
-def _exact(value: Any) -> Any:
+def exact(value: Any) -> Any:
+    """A double as the decimal that it is written as, so that differences are what a reader would compute."""
     return decimal.Decimal(repr(value)) if isinstance(value, float) else value
 
 
@@ -304,7 +305,7 @@ def _change(result: Result, measure: Measure, start: Any, end: Any) -> str:
     relative = (
         ""
         if share or start <= 0 or end < 0
-        else f" ({percent((_exact(high) - _exact(low)) / _exact(start), result.style)})"
+        else f" ({percent((exact(high) - exact(low)) / exact(start), result.style)})"
     )
     return f", {way} {gap}{relative}"
 
