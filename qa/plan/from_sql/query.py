@@ -162,9 +162,7 @@ class Select:
         self.node = node
         relations: list[Relation] = []
         from_ = node.args.get("from_") or node.args.get("from")
-        if from_ is None:
-            cannot("A SELECT without FROM has no rows.", "Name a table.")
-        tables = [from_.this, *(join.this for join in node.args.get("joins") or [])]
+        tables = [] if from_ is None else [from_.this, *(join.this for join in node.args.get("joins") or [])]
         for table in tables:
             relations.append(translator.relation(table, [r.owner for r in relations]))
         self.names = Names(relations)
@@ -173,6 +171,8 @@ class Select:
 
     def pipe(self) -> Pipe:
         node = self.node
+        if not self.names.relations:
+            return self.without_from()
         where = node.args.get("where")
         pipe, rest = joined(self, node.args.get("joins") or [], where.this if where is not None else None)
         for condition in rest:
@@ -197,6 +197,18 @@ class Select:
         order_and_limit(pipe, node, self.terms, self.by_position(chosen))
         pipe.shown = chosen
         return pipe
+
+    def without_from(self) -> Pipe:
+        """Sub-queries computed with: one row, made by counting the last of them."""
+        derived, shown = [], []
+        for item, alias in self.items():
+            text = self.terms(item)
+            header = alias or f"value {len(derived) + 1}"
+            derived.append(f"{text} as {header}")
+            shown.append((header, header, self.terms.kind(item)))
+        source = self.translator.lets[-1]["name"] if self.translator.lets else next(iter(self.translator.sources))
+        one_row = {"op": "summarize", "by": [], "metrics": ["count() as rows"]}
+        return Pipe(source, [one_row, {"op": "derive", "columns": derived}], shown, one_row=True)
 
     # ---- select list ----
 

@@ -39,6 +39,13 @@ STRFTIME = {
 }
 
 
+DATE_SPELLINGS = (
+    "%Y-%m-%d %H:%M:%S", "%Y-%m-%d", "%Y/%m/%d", "%m/%d/%Y", "%d.%m.%Y", "%B %d, %Y", "%b %d, %Y", "%d %B %Y", "%d %b %Y",
+    "%d-%b-%y", "%d-%b-%Y", "%B %d %Y",
+)  # fmt: skip
+"""Spellings of a date literal that are read as the date."""
+
+
 def is_aggregate(node: exp.Expr) -> bool:
     return (
         isinstance(node, (exp.Count, exp.GroupConcat, *AGGREGATES))
@@ -374,7 +381,7 @@ class Terms:
 def _iso(value: str) -> str:
     """A date literal in ISO form where Python can read it, else as it is."""
     text = value.strip()
-    for pattern in ("%Y-%m-%d %H:%M:%S", "%Y-%m-%d", "%Y/%m/%d", "%m/%d/%Y", "%d.%m.%Y", "%B %d, %Y", "%d %B %Y"):
+    for pattern in DATE_SPELLINGS:
         try:
             moment = dt.datetime.strptime(text, pattern)
         except ValueError:
