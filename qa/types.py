@@ -103,6 +103,10 @@ class Schema:
     one_row: bool = False
     keys: tuple[frozenset[str], ...] = ()
     most_rows: int | None = None
+    also: tuple[tuple[str, str, str], ...] = ()
+    """(owner, name, column id): other references that mean a column, such as the right key of an inner join"""
+    lost: tuple[tuple[str, str], ...] = ()
+    """(owner, name) of join keys that were not kept"""
 
     def __iter__(self) -> Iterator[Column]:
         return iter(self.columns)

@@ -6,9 +6,9 @@ import datetime as dt
 import re
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from typing import TYPE_CHECKING, NoReturn, Protocol
+from typing import TYPE_CHECKING, Any, NoReturn, Protocol
 
 from rapidfuzz import fuzz, process
 
@@ -32,8 +32,16 @@ class Clock:
 class Probe(Protocol):
     """What must be measured on data while checking; the engine answers, or nobody (None = not known)."""
 
-    def most_per_key(self, pipeline: CheckedPipeline, keys: Sequence[str]) -> int | None:
+    def most_per_key(self, pipeline: CheckedPipeline, keys: Sequence[str], lets: Mapping[str, CheckedPipeline]) -> int | None:
         """The largest number of rows that share one non-missing combination of key columns."""
+        ...
+
+    def rows(self, pipeline: CheckedPipeline, lets: Mapping[str, CheckedPipeline]) -> int | None:
+        """How many rows a pipeline gives."""
+        ...
+
+    def distinct(self, pipeline: CheckedPipeline, column: str, most: int, lets: Mapping[str, CheckedPipeline]) -> list[Any] | None:
+        """The different values of a column in the order of the rows, missing too; at most `most`."""
         ...
 
 
@@ -114,9 +122,22 @@ class Scope:
             if len(found) > 1:
                 spelled = [f"{c.owner}.{c.name}" if c.owner else c.name for c in found]
                 self.refuse("ambiguous_name", f"{name!r} fits {len(found)} columns: {', '.join(spelled)}.", "Write the table before the name.", where, spelled)
+        through = self._through_join(name, owner, where)
+        if through is not None:
+            return through
         near = nearest(name, [c.name for c in self.schema])
         full = f"{owner}.{name}" if owner else name
         self.refuse("no_such_column", f"There is no column {full!r} here.", did_you_mean(near) or _listing(self.schema.names), where, near)
+
+    def _through_join(self, name: str, owner: str | None, where: str) -> Column | None:
+        """The kept key that a join's other key means."""
+        for place, key, id in self.schema.also:
+            if key.casefold() == name.casefold() and (owner is None or place.casefold() == owner.casefold()):
+                return next((c for c in self.schema if c.id == id), None)
+        for place, key in self.schema.lost:
+            if key.casefold() == name.casefold() and (owner is None or place.casefold() == owner.casefold()):
+                self.refuse("key_not_kept", f"{place}.{key} is the key that the join matched on; the left key was kept.", "Use the left table's key. Rows without a match are found with how 'anti'.", where)
+        return None
 
     def refuse_repeats(self, names: Sequence[str], where: str = "") -> None:
         """Two columns of one name, ignoring case, are `name_taken`."""
@@ -130,11 +151,12 @@ class Scope:
         return any(c.name == name for c in self.schema)
 
     def pipeline(self, table: str, where: str = "") -> CheckedPipeline:
-        """The let or source table of a name."""
+        """The let or source table of a name, to be read from its start."""
         from qa.plan.check import CheckedPipeline
 
         if table in self.world.lets:
-            return self.world.lets[table]
+            let = self.world.lets[table].schema
+            return CheckedPipeline(table, table, replace(let, columns=tuple(replace(c, owner=table) for c in let)))
         return CheckedPipeline.of_source(find_source(table, self.world, where))
 
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from qa.plan.steps.derive import Derive
 from qa.plan.steps.filter import Filter
+from qa.plan.steps.join import Join
 from qa.plan.steps.limit import Limit
 from qa.plan.steps.select import Select
 from qa.plan.steps.sort import Sort
 from qa.plan.steps.step import CheckedStep, Step, StepExample
 from qa.plan.steps.summarize import Summarize
 
-STEPS: dict[str, type[Step]] = {step.model_fields["op"].annotation.__args__[0]: step for step in (Filter, Derive, Summarize, Sort, Limit, Select)}  # type: ignore[union-attr]
+STEPS: dict[str, type[Step]] = {step.model_fields["op"].annotation.__args__[0]: step for step in (Filter, Derive, Summarize, Sort, Limit, Select, Join)}  # type: ignore[union-attr]
 
 __all__ = ["STEPS", "CheckedStep", "Step", "StepExample"]

@@ -32,6 +32,10 @@ class PolarsLowering(Protocol):
 
     def pipeline(self, pipeline: CheckedPipeline) -> pl.LazyFrame: ...
 
+    def frame(self, pipeline: CheckedPipeline, rows: bool) -> pl.LazyFrame:
+        """The rows of a pipeline, with the file's row number beside them when `rows` asks for it."""
+        ...
+
 
 class SqlLowering(Protocol):
     """What a step may ask of the engine while it lowers to SQL."""

@@ -119,7 +119,7 @@ def grouped_schema(scope: Scope, keys: Sequence[Output], metrics: Sequence[Outpu
     most = 1 if not keys else scope.schema.most_rows
     return Schema(
         tuple(columns), tuple(Order(k.column.id) for k in keys), one_row=not keys,
-        keys=(frozenset(k.column.id for k in keys),), most_rows=most,
+        keys=(frozenset(k.column.id for k in keys),), most_rows=most, also=scope.schema.also, lost=scope.schema.lost,
     )  # fmt: skip
 
 
