@@ -19,11 +19,11 @@ CELL_CODES: dict[str, str] = {
 """Issues that speak of cells: below the level that sends values, this is all that is said of them."""
 
 _SPOKEN = """
-ambiguous_name bad_field bad_json bad_name bad_option bad_regex bad_reply bad_step bad_type empty_formula empty_reply empty_step
-fan_out formula_too_deep formula_too_long key_not_kept kinds_differ misplaced_aggregate misplaced_list misplaced_window
+ambiguous_name bad_field bad_json bad_key bad_name bad_option bad_regex bad_reply bad_step bad_type empty_formula empty_reply empty_step
+expect_broken fan_out formula_too_deep formula_too_long key_not_kept kinds_differ many_to_many misplaced_aggregate misplaced_list misplaced_window
 missing_field name_taken nested_aggregate no_row_condition no_such_column no_such_function no_such_let no_such_option
 needs_alias no_such_period bad_sql no_such_step no_such_table not_a_column not_a_literal not_grouped not_one_row null_comparison overflow
-syntax too_many too_many_columns unexpected_cardinality unknown_field unsummable_role wrong_arguments wrong_kind broken_json
+syntax too_big too_many too_many_columns unexpected_cardinality unknown_field unsummable_role wrong_arguments wrong_kind broken_json
 no_json repeated_key reply_too_long truncated_reply two_replies
 """
 SPOKEN = frozenset(_SPOKEN.split())
