@@ -14,7 +14,7 @@ from qa.data.columns import Typed, typed
 from qa.data.names import display_names, tidy
 from qa.data.options import ReadOptions
 from qa.data.profile import figures, profile
-from qa.data.raw import Raw
+from qa.data.raw import Raw, without_empty
 from qa.data.stated import stated
 from qa.data.table import Assumption, ColumnReport, LoadReport, Table
 from qa.types import Column, Kind, Role
@@ -25,6 +25,7 @@ SAMPLED = 2_000
 
 def table(raw: Raw, options: ReadOptions, *, file: str, target: Path, digest: str) -> Table:
     """Decide the kinds of a raw table, write its canonical Parquet and describe it."""
+    raw = without_empty(raw)
     columns = typed(raw, options) if raw.states == "nothing" else stated(raw, options)
     frame = pl.DataFrame([column.values.alias(f"c{index}") for index, column in enumerate(columns)])
     frame = frame.with_columns(coded(frame[name]) for name, dtype in frame.schema.items() if dtype == pl.String)
@@ -108,7 +109,7 @@ def _report(
         other_sheets=raw.other_sheets,
         rows_in=raw.rows_in if raw.rows_in is not None else rows,
         rows_out=rows,
-        columns_in=len(raw.headers),
+        columns_in=raw.columns_in if raw.columns_in is not None else len(raw.headers),
         columns_out=len(columns),
         skipped=raw.skipped[:SKIPPED_MOST],
         skipped_total=len(raw.skipped),

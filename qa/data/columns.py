@@ -231,7 +231,7 @@ def _applied(
     if null_words:
         notes.append(_null_note(name, reading, null_words))
     if unreadable is not None:
-        notes.append(_unreadable_note(name, reading, unreadable, words.rows))
+        notes += _unreadable_notes(raw, column, name, reading, unreadable, words.rows)
     if reading.kind is Kind.TEXT:
         return _as_text(raw, column, name, decision, options, told, null_words, notes)
     values = mapped(column, words.values, reading.values)
@@ -394,17 +394,22 @@ def _unreadable(raw: Raw, column: pl.Series, name: str, decision: Decision) -> U
     return Unreadable(column=name, count=count, examples=tuple([*examples, *failed][:EXAMPLES]))
 
 
-def _unreadable_note(name: str, reading: Reading, unreadable: Unreadable, rows: int) -> Assumption:
-    shown = ", ".join(f"{text!r} in row {row}" for row, text in unreadable.examples[:4])
-    more = " …" if unreadable.count > 4 else ""
-    few = unreadable.count <= 0.01 * rows
-    return Assumption(
-        code="unreadable",
-        column=name,
-        damage=2 if few else 3,
-        reversal=f"--as {name}=text",
-        message=f"{unreadable.count:,} of {rows:,} filled cells of {name!r} are no {_noun(reading.kind)} and are missing: {shown}{more}.",
-    )
+def _unreadable_notes(raw: Raw, column: pl.Series, name: str, reading: Reading, unreadable: Unreadable, rows: int) -> list[Assumption]:
+    """What became of cells that are not of the column's kind, failed formulas apart."""
+    notes = []
+    failed = raw.errors.get(column.name, ())
+    if failed:
+        kinds: dict[str, int] = {}
+        for _, text in failed:
+            kinds[text] = kinds.get(text, 0) + 1
+        notes.append(Assumption(code="formula_errors", column=name, damage=3,
+                                message=f"{len(failed):,} cells of {name!r} hold Excel errors ({quoted(kinds)}) and are missing; the first is in row {failed[0][0]}."))
+    if count := unreadable.count - len(failed):
+        shown = ", ".join(f"{text!r} in row {row}" for row, text in unreadable.examples[:4])
+        more = " …" if count > 4 else ""
+        notes.append(Assumption(code="unreadable", column=name, damage=2 if count <= 0.01 * rows else 3, reversal=f"--as {name}=text",
+                                message=f"{count:,} of {rows:,} filled cells of {name!r} are no {_noun(reading.kind)} and are missing: {shown}{more}."))
+    return notes
 
 
 def _noun(kind: Kind) -> str:
@@ -414,7 +419,9 @@ def _noun(kind: Kind) -> str:
 
 
 def _with_unit_row(raw: Raw, index: int, column: Typed) -> Typed:
-    """A unit that a row under the header states."""
+    """A role or unit that a number format or a row under the header states."""
+    if (fact := raw.facts.get(f"c{index}")) and column.kind.numeric and column.role is None and column.unit is None:
+        return replace(column, role=fact[0], unit=fact[1], why=f"{column.why}, formatted as {fact[0].value}")
     if raw.units is None or not raw.units[index] or column.unit or not column.kind.numeric:
         return column
     return replace(column, unit=raw.units[index].strip("[]() "))

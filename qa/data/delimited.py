@@ -18,6 +18,7 @@ def read_delimited(path: Path, options: ReadOptions, name: str) -> list[Raw]:
         encoding=options.encoding,
         quote=options.quote,
         header=options.header,
+        table=options.table,
         limits=ReadLimits(file_bytes=limits.bytes, unpacked_bytes=limits.bytes, columns=limits.columns, cells=limits.cells),
     )
     return [

@@ -26,6 +26,7 @@ class ReadOptions(BaseModel):
     `as_kinds` maps a column's display name to a kind (`text`, `integer`, `date`, …), to `id` (text that
     names a thing), to `verbatim` (text exactly as in the file), or to `date:%d/%m/%Y`, a kind with its format.
     `missing` maps a column to cell texts that mean missing there. `header` counts rows from 1; 0 says there is none.
+    `table` is the n-th of several tables in one sheet or text file.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -36,6 +37,7 @@ class ReadOptions(BaseModel):
     dayfirst: bool | None = None
     header: int | None = None
     sheet: str | None = None
+    table: int | None = None
     delimiter: str | None = None
     encoding: str | None = None
     quote: str | None = None
