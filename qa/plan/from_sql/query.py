@@ -364,7 +364,7 @@ class Select:
                     (f.name for r in self.names.relations for f in r.fields if quoted_name(f.name) == text), item.name
                 )
             else:
-                name = self.fresh(header)
+                name = self.fresh(header, beside=[f.name for r in self.names.relations for f in r.fields])
                 derived.append(f"{text} as {name}")
             chosen.append((name, header, kind))
             if alias:
@@ -378,11 +378,11 @@ class Select:
     def by_position(self, chosen: Sequence[tuple[str, str, Kind | None]]) -> dict[str, str]:
         return {str(index): quoted_name(name) for index, (name, _, _) in enumerate(chosen, 1)}
 
-    def fresh(self, hint: str) -> str:
-        """A column name that nothing else has; a plain key keeps its own."""
+    def fresh(self, hint: str, beside: Sequence[str] = ()) -> str:
+        """A column name that nothing made so far has, nor anything `beside` it."""
         base = " ".join(hint.replace("`", "").split())
         name, count = base, 2
-        used = {value.casefold() for value in self._made}
+        used = {value.casefold() for value in (*self._made, *beside)}
         while name.casefold() in used:
             name, count = f"{base} ({count})", count + 1
         self._made.append(name)
