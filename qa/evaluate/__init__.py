@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import re
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -20,6 +21,7 @@ from qa.evaluate.compare import Verdict, verdict
 from qa.evaluate.report import Report, Tally
 from qa.evaluate.shape import prediction
 from qa.plan.check import today_clock
+from qa.plan.from_sql import translate
 from qa.plan.plan import PlanReply, as_json
 from qa.planner import model, payload
 from qa.planner.attempts import Call, Planned, Said
@@ -30,6 +32,8 @@ from qa.settings import settings as process_settings
 Planner = Literal["offline", "model", "sql"]
 
 
+_DIALECTS = {"sql": "duckdb", "sqlite": "sqlite", "VQL": "sqlite"}
+"""How a record's `gold_lang` is called by the SQL reader."""
 ROWS = 100_000
 """Rows of an answer that a prediction may hold."""
 
@@ -178,10 +182,23 @@ class _Asker:
             return self._through(record, tables, _spoken(self.recorded[record.id]))
         if self.chaos and self.planner != "offline":
             return self._through(record, tables, lambda request: model.call(request, self.settings))
+        if self.planner == "sql":
+            return self._gold(record, tables), None
         words = record.question if self.planner == "offline" else record.asked
         return pipeline.ask(
             words, tables, settings=self.settings, planner=self.planner, record=False, pool=self.pool
         ), None
+
+    def _gold(self, record: Record, tables: Sequence[Table]) -> Answer:
+        """The answer of the record's own query, read as a plan. Raises PlanError where it cannot be said."""
+        query = re.sub(
+            r"(?i)^\s*visualize\s+(stacked |grouping )?\w+\s+(?=select)", "", str(record.raw.get("gold_query") or "")
+        )
+        dialect = _DIALECTS.get(str(record.raw.get("gold_lang")), "sqlite")
+        reply = json.dumps(translate(query, {table.name: table for table in tables}, dialect))
+        return pipeline.ask(
+            record.question, tables, settings=self.settings, saved_reply=reply, record=False, pool=self.pool
+        )
 
     def _through(self, record: Record, tables: Sequence[Table], transport: model.Transport) -> tuple[Answer, Planned]:
         """Plan through a stand-in for the provider, first reply broken under chaos, then run the plan."""

@@ -105,6 +105,28 @@ def test_offline_questions_are_answered(folder: Path) -> None:
     assert told.total.right == 1
 
 
+def test_the_query_of_a_record_is_run_as_a_plan(folder: Path) -> None:
+    queries = [
+        QUESTIONS[1] | {"id": "sum", "gold_query": "SELECT sum(sales) FROM t", "gold_lang": "sqlite", "answer": [[97]]}
+    ]
+    queries += [
+        QUESTIONS[1]
+        | {
+            "id": "chart",
+            "gold_query": "Visualize BAR SELECT region, sum(sales) FROM t GROUP BY region",
+            "answer": [["North", 90], ["South", 7]],
+        }
+    ]
+    queries += [QUESTIONS[1] | {"id": "none", "gold_query": "DROP TABLE t"}]
+    (folder / "sql.jsonl").write_text("\n".join(map(json.dumps, queries)), encoding="utf-8")
+    evaluate.run(folder / "sql.jsonl", out=folder / "p.jsonl", planner="sql", settings=settings(folder))
+    assert {line["id"]: line["verdict"] for line in lines(folder / "p.jsonl")} == {
+        "sum": "right",
+        "chart": "right",
+        "none": None,
+    }
+
+
 def test_prompts_are_written_as_they_would_be_sent(folder: Path) -> None:
     evaluate.run(folder / "q.jsonl", export_prompts=folder / "prompts.jsonl", settings=settings(folder))
     written = lines(folder / "prompts.jsonl")
