@@ -40,7 +40,7 @@ def counted(engine: PolarsEngine, pipeline: CheckedPipeline, rows: bool, total: 
         pair for step, frame in zip(pipeline.steps, frames, strict=False) for pair in step.tallies(frame, engine)
     ]
     guards = [pair for step, frame in zip(pipeline.steps, frames, strict=False) for pair in step.guarded(frame, engine)]
-    values = _collected([*lengths, *(frame for _, frame in tallies), *(frame for _, frame in guards)], engine.engine, shares=_shares(pipeline))
+    values = _collected([*lengths, *(frame for _, frame in tallies), *(frame for _, frame in guards)], engine.engine)
     for index, value in zip(wanted, values, strict=False):
         known[index] = value
     rest = values[len(wanted) :]
@@ -49,14 +49,8 @@ def counted(engine: PolarsEngine, pipeline: CheckedPipeline, rows: bool, total: 
     return Counted(tuple(ledger), tuple(dict.fromkeys(warnings)))
 
 
-def _shares(pipeline: CheckedPipeline) -> bool:
-    """Whether scans of one file may be shared. Polars 2.1 mixes up scans with and without a row number."""
-    return pipeline.let is None and not any(getattr(step, "reads", ()) for step in pipeline.steps)
-
-
-def _collected(frames: Sequence[pl.LazyFrame], engine: Engine, *, shares: bool) -> list[int]:
-    once = pl.QueryOptFlags(comm_subplan_elim=shares)
-    results = pl.collect_all(frames, engine=engine, optimizations=once) if frames else []
+def _collected(frames: Sequence[pl.LazyFrame], engine: Engine) -> list[int]:
+    results = pl.collect_all(frames, engine=engine) if frames else []
     return [int(result.item() or 0) for result in results]
 
 

@@ -32,6 +32,8 @@ class Scanned(Protocol):
 class PolarsEngine:
     """Lowers the pipelines of one checked plan over tables; lets that formulas read are collected once."""
 
+    all_rows = False
+
     def __init__(self, plan_lets: Mapping[str, CheckedPipeline], tables: Mapping[str, Scanned]) -> None:
         self.lets = plan_lets
         self.tables = tables
@@ -52,6 +54,7 @@ class PolarsEngine:
         return self.frame(pipeline, needs_row(pipeline))
 
     def frame(self, pipeline: CheckedPipeline, rows: bool) -> pl.LazyFrame:
+        self.all_rows |= _reads(pipeline)
         frame = self.start(pipeline, rows)
         for step in pipeline.steps:
             frame = step.polars(frame, self)
@@ -61,15 +64,22 @@ class PolarsEngine:
         if pipeline.let is not None:
             let = self.lets[pipeline.let]
             return self.frame(let, rows or needs_row_inside(let))
+        rows |= self.all_rows
         frame = self.tables[pipeline.source].scan(ROW if rows else None)
         return frame.with_columns(pl.col(ROW).cast(pl.Int64)) if rows else frame
 
     def prefixes(self, pipeline: CheckedPipeline, rows: bool) -> list[pl.LazyFrame]:
         """The frame entering each step, and the one after the last."""
+        self.all_rows |= _reads(pipeline)
         frames = [self.start(pipeline, rows)]
         for step in pipeline.steps:
             frames.append(step.polars(frames[-1], self))
         return frames
+
+
+def _reads(pipeline: CheckedPipeline) -> bool:
+    """True when a step reads another table. Polars 2.1 mixes up scans of one file with and without a row number, so all have one."""
+    return any(getattr(step, "reads", ()) for step in pipeline.steps)
 
 
 def engine_for(tables: Mapping[str, Scanned]) -> Engine:

@@ -142,24 +142,26 @@ def key_outputs(keys: Keys) -> tuple[list[Output], list[Output]]:
 def key_frames(keys: Keys, left: pl.LazyFrame, right: pl.LazyFrame, lower: PolarsLowering, how: str) -> tuple[pl.LazyFrame, pl.LazyFrame, list[str]]:
     """Both frames with their keys in one type, and the helper columns to drop from the left afterwards."""
     ours, theirs = key_outputs(keys)
-    left = left.with_columns(lower.terms(output.typed).alias(output.column.id) for output in ours)
-    right = right.with_columns(lower.terms(output.typed).alias(output.column.id) for output in theirs)
-    texts = [pair for pair in keys.pairs if pair.left.kind is Kind.TEXT]
-    if texts:
-        have, other = left.collect_schema(), right.collect_schema()
-        for pair in texts:
-            mine, its = have[pair.left_id], other[pair.right_id]
-            if mine == its and mine != pl.Enum:
-                continue
-            if how == "full" or not isinstance(mine, pl.Enum):
-                left, right = left.with_columns(pl.col(pair.left_id).cast(pl.String)), right.with_columns(pl.col(pair.right_id).cast(pl.String))
-            elif mine != its:
-                # A value that the left's dictionary lacks has no match there: missing never matches either.
-                right = right.with_columns(pl.col(pair.right_id).cast(pl.String).cast(mine, strict=False))
-    if how == "full":
-        numbers = [pair for pair in keys.pairs if not pair.plain and _column(pair.left)]
-        left = left.with_columns(pl.col(_column(pair.left).column.id).cast(pl.Float64) for pair in numbers)  # type: ignore[union-attr]
+    left = left.with_columns([lower.terms(output.typed).alias(output.column.id) for output in ours]) if ours else left
+    right = right.with_columns([lower.terms(output.typed).alias(output.column.id) for output in theirs]) if theirs else right
+    for pair in keys.pairs:
+        if pair.left.kind is Kind.TEXT:
+            left, right = _alike_text(pair, left, right, how)
+    numbers = [column.column.id for pair in keys.pairs if not pair.plain and (column := _column(pair.left)) is not None]
+    if how == "full" and numbers:
+        left = left.with_columns([pl.col(id).cast(pl.Float64) for id in numbers])
     return left, right, keys.hidden_left
+
+
+def _alike_text(pair: Key, left: pl.LazyFrame, right: pl.LazyFrame, how: str) -> tuple[pl.LazyFrame, pl.LazyFrame]:
+    """Dictionary-coded keys stay coded where the dictionaries allow it."""
+    mine, its = (frame.collect_schema()[id] if isinstance(frame, pl.LazyFrame) else None for frame, id in ((left, pair.left_id), (right, pair.right_id)))
+    if mine is not None and mine == its:
+        return left, right
+    if mine is not None and how != "full" and isinstance(mine, pl.Enum):
+        # A value that the left's dictionary lacks has no match there: missing never matches either.
+        return left, right.with_columns(pl.col(pair.right_id).cast(pl.String).cast(mine, strict=False))
+    return left.with_columns(pl.col(pair.left_id).cast(pl.String)), right.with_columns(pl.col(pair.right_id).cast(pl.String))
 
 
 def key_tables(keys: Keys, left: exp.Table, right: exp.Table, lower: SqlLowering, more: Sequence[Output]) -> tuple[exp.Table, exp.Table]:
