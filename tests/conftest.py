@@ -30,7 +30,9 @@ def own_folders(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """Audit and cache of this run only; keys and settings of the machine stay out of it."""
     folder = tmp_path_factory.mktemp("own")
     kept = dict(os.environ)
-    for name in [name for name in os.environ if name.startswith("QA_") and name != "QA_CHROMIUM" or name.endswith("_API_KEY")]:
+    for name in [
+        name for name in os.environ if (name.startswith("QA_") and name != "QA_CHROMIUM") or name.endswith("_API_KEY")
+    ]:
         del os.environ[name]
     os.environ |= {"QA_AUDIT": str(folder / "audit.sqlite"), "QA_CACHE": str(folder / "cache")}
     yield

@@ -1,0 +1,77 @@
+"""The examples of the README work as they are printed."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+README = ROOT.joinpath("README.md").read_text(encoding="utf-8")
+
+
+def examples(heading: str) -> list[str]:
+    """The commands of the first block of code under a heading."""
+    block = README.split(f"\n## {heading}\n")[1].split("```sh\n")[1].split("```")[0]
+    return [line.split("  #")[0].strip() for line in block.replace("\\\n", " ").splitlines() if line.strip()]
+
+
+@pytest.mark.parametrize("command", examples("From the terminal"))
+def test_a_terminal_example_does_what_it_says(command: str, tmp_path: Path) -> None:
+    assert command.startswith("python -m qa ")
+    own = os.environ | {
+        "QA_AUDIT": str(tmp_path / "audit.sqlite"),
+        "QA_CACHE": str(tmp_path / "cache"),
+        "COLUMNS": "160",
+    }
+    mine = command.replace("python", f"'{sys.executable}'", 1)
+    done = subprocess.run(
+        ["bash", "-c", mine], cwd=ROOT, env=own, capture_output=True, text=True, timeout=200, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip()
+
+
+def test_the_plain_commands_do_what_the_make_targets_do() -> None:
+    run, test = examples("Set up")
+    assert (run, test) == ("make run", "make test")
+    plain = README.split("Without make")[1].split("```sh\n")[1].split("```")[0].splitlines()
+    assert len(plain) == 2
+    assert "-r requirements.txt" in plain[0]
+    assert "streamlit run app.py" in plain[0]
+    assert "-r requirements-dev.txt" in plain[1]
+    assert plain[1].endswith("pytest")
+
+
+def test_every_link_to_a_file_leads_to_one() -> None:
+    for page in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "sample_data/README.md"):
+        path = ROOT / page
+        for target in re.findall(r"\]\(([^)#]+)\)", path.read_text(encoding="utf-8")):
+            if not target.startswith(("http://", "https://")):
+                assert (path.parent / target).exists(), f"{page}: {target}"
+
+
+def test_the_semantic_file_in_the_readme_can_be_read() -> None:
+    from qa.data.semantics import parse_semantics
+
+    semantics = parse_semantics(README.split("```yaml\n")[1].split("```")[0])
+    assert semantics.columns["salary"].send == "nothing"
+    assert semantics.formulas == {"average order": "sum(amt) / count_distinct(order_id)"}
+
+
+def test_every_setting_that_the_documents_name_exists() -> None:
+    from qa.settings import Settings
+
+    files = ("README.md", "CONTRIBUTING.md", ".streamlit/secrets.toml.example", ".streamlit/config.toml")
+    named = {
+        name
+        for file in files
+        for name in re.findall(r"\bQA_([A-Z_]+)\b", ROOT.joinpath(file).read_text(encoding="utf-8"))
+    }
+    assert named - {"CHROMIUM"} <= {name.upper() for name in Settings.model_fields}
+    example = ROOT.joinpath(".streamlit/secrets.toml.example").read_text(encoding="utf-8")
+    assert set(re.findall(r"^# (\w+) = ", example, re.MULTILINE)) <= set(Settings.model_fields)
