@@ -62,7 +62,7 @@ def encode(
     would pass MOST_CHARACTERS.
     """
     content = {
-        "reply": _plan_only(reply),
+        "reply": plan_only(reply),
         "digests": dict(digests),
         "result_hash": result_hash,
         "names": {table: plain(name, 200) for table, name in (names or {}).items() if plain(name, 200)},
@@ -71,7 +71,7 @@ def encode(
     return pack({key: value for key, value in content.items() if value}, most=MOST_CHARACTERS, what="link")
 
 
-def _plan_only(reply: Mapping[str, Any]) -> dict[str, Any]:
+def plan_only(reply: Mapping[str, Any]) -> dict[str, Any]:
     """The reply reduced to a plan's fields, without the nulls."""
     kept = _kept(reply, _REPLY_KEYS) | {"reply": "plan"}
     kept["lets"] = [_kept(let, _LET_KEYS) for let in reply.get("lets") or ()]
@@ -100,12 +100,13 @@ def decode(token: str) -> Shared:
         shared = Shared.model_validate(content)
     except ValidationError:
         broken("link", "it does not hold a plan")
-    if not _is_plan(shared.reply):
+    if not is_plan(shared.reply):
         broken("link", "it does not hold a plan")
     return shared
 
 
-def _is_plan(reply: Mapping[str, Any]) -> bool:
+def is_plan(reply: Mapping[str, Any]) -> bool:
+    """The reply has the form of a plan, and no field that a plan has not."""
     lets, parts = reply.get("lets", []), reply.get("parts")
     if reply.get("reply") != "plan" or not set(reply) <= _REPLY_KEYS or not isinstance(parts, list) or not parts:
         return False
