@@ -112,9 +112,9 @@ def _gist(text: str) -> tuple[str, ...]:
 
 
 def _words(text: str) -> Iterable[str]:
-    """Words and numbers, signs of comparison kept: `$1,000` is 1000, `> 5` stays `>`, `5`."""
-    plain = re.sub(r"(?<=\d),(?=\d{3}\b)", "", folded(text))
-    return re.findall(r"\d+(?:\.\d+)?%?|[^\W\d_]+|[<>=!%]+", plain.replace("'", "").replace("_", " "))
+    """What stands between spaces, without punctuation around it and commas of thousands: `C++`, `-5` and `$3` stay."""
+    plain = re.sub(r"(?<=\d),(?=\d{3}\b)", "", folded(text)).replace("_", " ")
+    return [word for part in plain.split() if (word := part.strip(",.?!;:\"'()"))]
 
 
 def _singular(word: str) -> str:

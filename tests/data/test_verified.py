@@ -33,6 +33,8 @@ KNOWN = {
         ("top 5 sales by regions over 1000", None),
         ("average sales in Paris", None),
         ("average sales not in Rome", None),
+        ("top 5 regions by sales over -1000", None),
+        ("average sales not in Paris+", None),
         ("", None),
         ("the of", None),
     ],
