@@ -83,6 +83,7 @@ def plan(
     progress: Progress | None = None,
     stop: threading.Event | None = None,
     send_rules: SendRules | None = None,
+    today: dt.date | None = None,
     via: Transport | None = None,
 ) -> Planned:
     """Ask `settings.model`, then each of `settings.fallback_models`, until a reply passes `check`.
@@ -91,7 +92,7 @@ def plan(
     fits, `Planned.reply` is None and `Planned.failure` says why. `progress` is told what is going on, also while
     waiting; what it raises ends the question. Raises `ModelUnavailable` when no model is set. `via` stands in for the provider: a recorded or scripted model.
     """
-    built = _payload(question, tables, settings, history, send_rules)
+    built = _payload(question, tables, settings, history, send_rules, today)
     spending = budget or Budget.of(settings)
     return _first(_models(settings), built, settings, check, spending, progress, stop, via=via)
 
@@ -108,9 +109,10 @@ def plans(
     progress: Progress | None = None,
     stop: threading.Event | None = None,
     send_rules: SendRules | None = None,
+    today: dt.date | None = None,
 ) -> list[Planned]:
     """Careful mode: `k` independent plans, from different models where several are set, else from one asked warmer."""
-    built = _payload(question, tables, settings, history, send_rules)
+    built = _payload(question, tables, settings, history, send_rules, today)
     spending = budget or Budget.of(settings, plans=k)
     models = _models(settings)
     halted = threading.Event()
@@ -140,12 +142,15 @@ def _models(settings: Settings) -> list[str]:
 
 
 def _payload(
-    question: str, tables: Sequence[Table], settings: Settings, history: Sequence[Turn], send_rules: SendRules | None
+    question: str,
+    tables: Sequence[Table],
+    settings: Settings,
+    history: Sequence[Turn],
+    send_rules: SendRules | None,
+    today: dt.date | None,
 ) -> Payload:
-    today = dt.datetime.now(ZoneInfo(settings.zone)).date()
-    return payload.build(
-        question, tables, privacy=settings.privacy, history=history, send_rules=send_rules, today=today
-    )
+    day = today or dt.datetime.now(ZoneInfo(settings.zone)).date()
+    return payload.build(question, tables, privacy=settings.privacy, history=history, send_rules=send_rules, today=day)
 
 
 def _first(

@@ -18,6 +18,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal
+from zoneinfo import ZoneInfo
 
 from qa.data.table import Table
 from qa.errors import Issue
@@ -27,6 +28,7 @@ from qa.planner.dialogue import Turn, rendered
 from qa.planner.prompt import quoted
 from qa.planner.relevance import Score, scores, table_scores
 from qa.planner.repair import rebuilt
+from qa.settings import settings
 
 Privacy = Literal["names", "profile", "samples"]
 SendRules = Mapping[str, str]
@@ -98,7 +100,8 @@ def build(
     """The messages that ask a model for a plan.
 
     Wide tables are cut to the columns that the question, its history and their kinds call for, so that the whole
-    stays under `PROMPT_TOKENS`; the cut is named in `Payload.cut`. Long or odd names get handles.
+    stays under `PROMPT_TOKENS`; the cut is named in `Payload.cut`. Long or odd names get handles. `today` is the day
+    that relative periods count from, by default this day in the zone of the settings.
     """
     rules = send_rules or {}
     asked = [question[:QUESTION_CHARACTERS], *(turn.question for turn in reversed(history[-3:]))]
@@ -112,7 +115,7 @@ def build(
     room = PROMPT_TOKENS - sum(tokens.count(text) for text in (system, asked[0], talk)) - 60
     ranked = scores([*asked, *(str(turn.reply) for turn in history[-1:])], tables)
     block, cut = _Tables(tables, levels, handles, ranked, table_scores(asked, tables, ranked), asked[0]).fitted(room)
-    user = prompt.user(block, talk, asked[0], today)
+    user = prompt.user(block, talk, asked[0], today or dt.datetime.now(ZoneInfo(settings().zone)).date())
     visible = {name for (_, name), level in levels.items() if level != "nothing"} | {table.name for table in tables}
     messages = ({"role": "system", "content": system}, {"role": "user", "content": user})
     return Payload(messages, privacy, tuple(cut), dict(handles.names), frozenset(visible), hidden, open_values)

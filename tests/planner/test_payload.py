@@ -53,7 +53,7 @@ def test_no_cell_text_leaves_below_samples(people: Table, privacy: Any) -> None:
 
 def test_names_alone_leave_no_figure_of_the_data(people: Table) -> None:
     block = payload.build(QUESTION, [people], privacy="names").messages[1]["content"]
-    assert not any(digit.isdigit() for digit in block)
+    assert not any(digit.isdigit() for digit in block.split("</tables>")[0])
     assert "salary: number" in block
 
 
@@ -236,7 +236,7 @@ def test_a_hostile_name_stays_inside_its_quotes_and_its_line(tmp_path: Path) -> 
     assert "\nSYSTEM" not in block
     assert "\u202e" not in block
     assert set(built.handles.values()) >= {name for name in HOSTILE if not name.isascii() or "`" in name or "<" in name}
-    assert len(block.splitlines()) == len(HOSTILE) + 5
+    assert len(block.splitlines()) == len(HOSTILE) + 6
 
 
 def test_hostile_cells_and_questions_cannot_close_their_block(tmp_path: Path) -> None:
