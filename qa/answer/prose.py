@@ -124,10 +124,11 @@ _MARKDOWN = re.compile(r"([\\`*_{}\[\]()#+\-.!|~<>$:^=&@\"'])")
 
 _JOINER = "\u2060"
 
-# Streamlit's Markdown makes links and emoji from decoded text too, so an entity alone does not stop them:
-# an invisible word joiner splits `http://`, `www.`, `name@host` and `:emoji:`.
+# Streamlit's Markdown makes links, emoji and arrows from decoded text too, so an entity alone does not stop them:
+# an invisible word joiner splits `http://`, `www.`, `name@host`, `:emoji:`, `->`, `--` and `<=`.
 _ACTIVE = re.compile(
-    r"(?<=https:)(?=//)|(?<=http:)(?=//)|(?<=www)(?=\.)|(?<=@)(?=\w)|(?<=:)(?=[\w+/\-]*:)", re.IGNORECASE
+    r"(?<=https:)(?=//)|(?<=http:)(?=//)|(?<=www)(?=\.)|(?<=@)(?=\w)|(?<=:)(?=[\w+/\-]*:)|(?<=[<>~\-])(?=[\-=>])",
+    re.IGNORECASE,
 )
 
 

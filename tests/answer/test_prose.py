@@ -212,13 +212,14 @@ def _one_line(text: str) -> str:
         "# h",
         "`c`",
         "www.attacker.invalid a@b.cd",
+        "a -> b <- c -- d <= e",
     ],
 )
 def test_no_character_that_markdown_acts_on_is_left(text: str) -> None:
     escaped = prose.escape_markdown(text)
     assert not set("$*_~`<>[]()!|:@") & set(escaped)
     decoded = html.unescape(escaped)
-    assert not any(active in decoded for active in ("http://", "www.", "@b.cd", ":smile:"))
+    assert not any(active in decoded for active in ("http://", "www.", "@b.cd", ":smile:", "->", "<-", "--", "<="))
 
 
 CELL = st.one_of(st.none(), st.text(max_size=20))
