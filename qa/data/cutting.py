@@ -93,7 +93,11 @@ def _lines(text: str, dialect: Dialect) -> Iterator[str]:
         text = text.replace(dialect.delimiter, INNER)
     if dialect.escape:
         # Only a quote or the escape itself is escaped; the csv module would take the sign away before anything.
-        text = re.sub(f"{re.escape(dialect.escape)}(?![{re.escape((dialect.quote or '') + dialect.escape)}])", lambda sign: sign[0] * 2, text)
+        text = re.sub(
+            f"{re.escape(dialect.escape)}(?![{re.escape((dialect.quote or '') + dialect.escape)}])",
+            lambda sign: sign[0] * 2,
+            text,
+        )
     return iter(io.StringIO(text, newline=""))
 
 

@@ -31,7 +31,9 @@ def sniff(text: str, *, delimiter: str | None = None, quote: str | None = None) 
     sample = _without_comments(_sample(text))
     marks = [delimiter] if delimiter is not None else _delimiters(sample)
     candidates = [_finish(sample, Dialect(mark, given)) for mark in marks for given in _quotes(sample, quote)]
-    candidates += [replace(dialect, runs=True) for dialect in candidates if dialect.delimiter == " " and RUN.search(sample)]
+    candidates += [
+        replace(dialect, runs=True) for dialect in candidates if dialect.delimiter == " " and RUN.search(sample)
+    ]
     scored = [(_score(sample, dialect), -rank, dialect) for rank, dialect in enumerate(candidates)]
     best, _, dialect = max(scored, default=(0.0, 0, Dialect(None, '"' if quote is None else quote or None)))
     if delimiter is None and best <= _single_score(sample):

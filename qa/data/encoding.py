@@ -220,12 +220,9 @@ def _rate_script(
         if not block[0] <= char <= block[1] or before.isdigit() or after.isdigit() or alone:
             return -1.0
         if (
-            (char.isupper()
-            and before.islower())
-            or (before.isascii()
-            and before.isalpha())
-            or (after.isascii()
-            and after.isalpha())
+            (char.isupper() and before.islower())
+            or (before.isascii() and before.isalpha())
+            or (after.isascii() and after.isalpha())
         ):
             return -1.5
         return 1.1 if char.lower() in common else 0.3
