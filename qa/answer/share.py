@@ -24,7 +24,8 @@ _REPLY_KEYS = frozenset({"reply", "lets", "parts"})
 _PART_KEYS = frozenset({"title", "reading", "source", "steps", "show", "chart"})
 _LET_KEYS = frozenset({"name", "source", "steps"})
 
-Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{8,128}$")]
+Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{8,128}(-[0-9]{1,4})?$")]
+"""Hex; a table of a file with several adds its number."""
 Label = Annotated[str, Field(min_length=1, max_length=200)]
 
 

@@ -8,7 +8,7 @@ from qa.engine import pool
 from qa.errors import LoadError
 from qa.ui import cards, datasets, links
 from qa.ui import progress as watching
-from qa.ui.asking import ask, example_questions, settle
+from qa.ui.asking import ask, example_questions
 from qa.ui.picking import pick_dataset
 from qa.ui.session import Dataset, Session
 from qa.ui.words import escape, plain, plural, rows
@@ -104,7 +104,6 @@ def _examples(here: Session, dataset: Dataset) -> None:
 
 def progress(here: Session) -> None:
     """Watch the running question; a finished one becomes an entry."""
-    settle(here)
     if here.job:
         watching.watch(here)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from qa.ui import sidebar, sign_in, theme
+from qa.ui.asking import settle
 from qa.ui.session import Session, session
 
 PAGES = {
@@ -30,6 +31,7 @@ def open_page(key: str) -> Session:
     theme.apply()
     sign_in.gate()
     here = session()
+    settle(here)
     with st.sidebar:
         st.markdown("**DataFrame QA**")
         with st.container(key="nav"):
