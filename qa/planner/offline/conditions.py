@@ -410,7 +410,8 @@ class Conditions:
 
     def _left(self, row: list[Node], at: int) -> tuple[list[tuple[str, float]], int, str] | None:
         place, path = at - 1, ""
-        while place >= 0 and row[place].letter in PATH and len(path) < 4:
+        over = PATH if row[at].letter not in "NO" else PATH - {"l", "n"}
+        while place >= 0 and row[place].letter in over and len(path) < 4:
             if row[place].letter == "&" and at - place > 1:
                 return None
             path = row[place].letter + path
@@ -522,6 +523,8 @@ class Conditions:
         return self._on_number(column, node, negated, sure)
 
     def _on_number(self, column: Column, node: Node, negated: bool, sure: float) -> Filter | None:
+        if node.letter == "O" and not node.text[0].isdigit():
+            return None
         values = list(node.numbers) or ([node.link.number] if node.link.number is not None else [])
         if not values:
             return None

@@ -55,6 +55,8 @@ class Asked:
     rows: bool = False
     value: bool = False
     sort: bool = False
+    subject: bool = False
+    said_total: bool = False
 
 
 def readings(linker: Linker, lex: Lexicon, cover: Sequence[Link], score: float) -> list[Query]:
@@ -222,6 +224,8 @@ class Reader:
         nxt = _skip(row, nxt + 1, "ol") if distinct else nxt
         if nxt < len(row) and row[nxt].letter == "C":
             asked.counts.append((distinct, row[nxt]))
+            asked.subject = nxt + 1 < len(row) and row[nxt + 1].letter == "h"
+            asked.said_total = "total" in row[at].word or row[at].word.startswith("number") and at > 0 and row[at - 1].letter == "s"
             end = nxt + 1
             while distinct and end + 1 < len(row) and row[end].letter in "&," and row[end + 1].letter == "C":
                 asked.counts.append((True, row[end + 1]))
@@ -302,7 +306,12 @@ class Reader:
                 (direction, "count", row[after] if after < len(row) and row[after].letter == "C" else None)
             )
             return after + 1 if after < len(row) and row[after].letter in "Cnl" else after
-        if nxt < len(row) and row[nxt].letter == "C" and self.is_id(self.linker.column(row[nxt].columns[0][0])) and row[at].word in ("most", "the most", "fewest", "least"):
+        if (
+            nxt < len(row)
+            and row[nxt].letter == "C"
+            and self.is_id(self.linker.column(row[nxt].columns[0][0]))
+            and row[at].word in ("most", "the most", "fewest", "least")
+        ):
             asked.supers.append((direction, "count", None))
             return nxt + 1
         if nxt < len(row) and row[nxt].letter == "C":
@@ -886,6 +895,8 @@ class Reader:
         """`How many points does X have`: the number itself when one row is meant, else the sum."""
         query = self.query
         column = self.measurable(node)
+        if asked.subject or asked.said_total:
+            raise NotRead(node.text)
         others = [t for t in asked.targets if t.letter == "C" and not self.stands_for_rows(t)]
         if others:
             raise NotRead(others[0].text)
@@ -917,6 +928,10 @@ class Reader:
         if asked.wh[:1] == ["who"] and any(t.letter == "C" and not self._is_text(t) for t in targets):
             raise NotRead(targets[0].text)
         used = {id for f in query.filters for id in f.columns}
+        if asked.wh[:1] in (["who"], ["where"], ["when"]) and targets:
+            first = next((n for n, node in enumerate(self.row) if node.letter == "F"), len(self.row))
+            if targets[0] in self.row and self.row.index(targets[0]) > first and self.row[0].letter == "w":
+                raise NotRead(targets[0].text)
         question = [w for w in asked.wh if w in ("who", "where", "when")]
         if not targets and question:
             targets = [self._asked_column(question[0], used)]

@@ -110,7 +110,11 @@ def numbers(question: str, toks: tuple[Token, ...], scales: dict[str, float]) ->
             continue
         value = float(match["digits"].replace(",", "") + (match["decimals"] or ""))
         plain = value
-        value *= scales.get((match["scale"] or "").lower(), 1.0)
+        scale = (match["scale"] or "").lower()
+        # `56.16 m` is a length: a lone letter after a blank scales money only
+        apart = len(scale) == 1 and match.group().rstrip().endswith(" " + (match["scale"] or ""))
+        if not apart or match["currency"]:
+            value *= scales.get(scale, 1.0)
         signed = bool(match["sign"]) and not question[: match.start()].rstrip()[-1:].isalnum()
         found.append(
             Number(

@@ -1,0 +1,164 @@
+"""From a question to a reply: every reading is scored, the best is checked, doubts are asked, gaps are named."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date
+from typing import Any
+
+from qa.data.table import Table
+from qa.errors import PlanError, QAError
+from qa.plan.check import check
+from qa.plan.plan import PlanReply, parse_reply
+from qa.planner.dialogue import Turn
+from qa.planner.offline import followup, parts
+from qa.planner.offline.index import index
+from qa.planner.offline.lexicon import Lexicon, lexicon
+from qa.planner.offline.link import Linker, covers
+from qa.planner.offline.query import Query, part, steps
+from qa.planner.offline.read import readings
+from qa.planner.offline.text import tokens
+
+MARGIN = 0.05
+"""how much better than the next reading the best must be, else the two are asked"""
+LONGEST = 1_000
+"""characters of a question that is read"""
+NAMED = 12
+"""columns that a refusal names at most"""
+
+Reply = dict[str, Any]
+
+
+def plan(question: str, tables: Sequence[Table], *, history: Sequence[Turn] = (), today: date | None = None) -> Reply:
+    """A reply (plan, clarify or decline) in the plan language for a question about the tables.
+
+    A plan is given only when every content word of the question is placed, no other reading comes near, and the
+    checker accepts it. `history` are the earlier turns: a follow-up edits the last plan. `today` is for periods.
+    """
+    asked = question.strip()[:LONGEST]
+    if not asked or not tables:
+        return decline("There is no question." if tables else "There is no table.", [], tables)
+    edited = followup.edited(asked, tables, history, today) if history else None
+    if edited is not None and valid(edited, tables):
+        return edited
+    whole = single(asked, tables)
+    if whole["reply"] != "decline":
+        return whole
+    split = parts.planned(asked, lambda text: single(text, tables))
+    return split if split is not None else whole
+
+
+def single(question: str, tables: Sequence[Table]) -> Reply:
+    """The reply to a question that asks one thing."""
+    lex = lexicon()
+    found = _readings(question, tables, lex)
+    fitting = sorted((query for query in found if query.fits), key=lambda query: -query.score)
+    for place, first in enumerate(fitting[:4]):
+        reply: Reply = {"reply": "plan", "lets": [], "parts": [part(first, _title(question))]}
+        issue = problem(reply, tables)
+        if issue is not None:
+            if issue.issues[0].code in DECIDED:
+                return decline(f"{issue.issues[0].message} {issue.issues[0].hint}".strip(), [], tables)
+            continue
+        rivals = [q for q in fitting[place + 1 :] if steps(q) != steps(first) and first.score - q.score < MARGIN]
+        rivals = [q for q in rivals if valid({"reply": "plan", "lets": [], "parts": [part(q, question)]}, tables)]
+        return _clarify([first, rivals[0]], question) if rivals else reply
+    return _declined(found, tables)
+
+
+DECIDED = frozenset({"unsummable_role", "fan_out", "not_one_value"})
+"""issues that answer the question: it was understood, and must not be computed"""
+
+
+def _readings(question: str, tables: Sequence[Table], lex: Lexicon) -> list[Query]:
+    found: list[Query] = []
+    for table in tables:
+        others = [other.name for other in tables if other is not table]
+        linker = Linker(question, tokens(question), index(table, lex), lex, others)
+        for score, cover in covers(linker, linker.links()):
+            found += readings(linker, lex, cover, score)
+    return found
+
+
+def problem(reply: Reply, tables: Sequence[Table]) -> PlanError | None:
+    """What the checker says against a plan, or None."""
+    try:
+        parsed = parse_reply(reply)
+        if isinstance(parsed, PlanReply):
+            check(parsed, {table.name: table for table in tables})
+    except PlanError as error:
+        return error
+    except QAError as error:
+        return PlanError(error.issues)
+    return None
+
+
+def valid(reply: Reply, tables: Sequence[Table]) -> bool:
+    return problem(reply, tables) is None
+
+
+def _title(question: str) -> str:
+    """The question as a title: one line, no closing mark."""
+    return " ".join(question.split()).rstrip("?.! ")[:120]
+
+
+# ---- asking back and declining -------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Told:
+    label: str
+    query: Query
+
+
+def _clarify(queries: Sequence[Query], question: str) -> Reply:
+    told = [_Told(describe(query), query) for query in queries]
+    return {
+        "reply": "clarify",
+        "question": "The question can be read in more than one way. Which do you mean?",
+        "options": [{"label": t.label, "parts": [part(t.query, _title(question))]} for t in told],
+    }
+
+
+def describe(query: Query) -> str:
+    """A query in a few words, for a button."""
+    said: list[str] = []
+    if query.metrics:
+        said.append(", ".join(name for _, name in query.metrics))
+    elif query.columns:
+        said.append(", ".join(query.columns))
+    else:
+        said.append("rows")
+    if query.keys:
+        said.append("by " + ", ".join(name for _, name in query.keys))
+    if query.filters:
+        said.append("where " + " and ".join(f.formula for f in query.filters))
+    if query.limit is not None:
+        said.append(f"first {query.limit} by {', '.join(query.order)}")
+    return " ".join(said) if len(said) < 2 else f"{said[0]} {', '.join(said[1:])}"
+
+
+def _declined(found: Sequence[Query], tables: Sequence[Table]) -> Reply:
+    best = max(found, key=lambda query: (-len([w for w in query.unused if w != "?"]), query.score), default=None)
+    words = list(dict.fromkeys(w for w in (best.unused if best else []) if w != "?"))
+    reason = f"I could not place {', '.join(repr(w) for w in words)}." if words else "I could not read this question with certainty."
+    return decline(reason, words, tables)
+
+
+def decline(reason: str, missing: Sequence[str], tables: Sequence[Table]) -> Reply:
+    """A refusal that names the words, the columns there are, and a question that can be answered."""
+    names = [column.name for table in tables for column in table.columns][:NAMED]
+    listed = f" The columns are {', '.join(names)}." if names else ""
+    return {"reply": "decline", "reason": reason + listed, "missing": list(missing), "nearest": _nearest(tables)}
+
+
+def _nearest(tables: Sequence[Table]) -> str | None:
+    for table in tables:
+        numeric = [c for c in table.columns if c.kind.numeric and c.role is None]
+        text = [c for c in table.columns if c.role is not None and c.role.value == "category"]
+        if numeric and text:
+            return f"What is the average {numeric[0].name} by {text[0].name}?"
+        if numeric:
+            return f"What is the average {numeric[0].name}?"
+    return "How many rows are there?" if tables else None
