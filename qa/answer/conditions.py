@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from qa.answer.formats import joined, plain, words
+from qa.answer.formats import joined, number, plain, words
 
 _NAME = r"(?P<name>\w+(?:\.\w+)?|`[^`]+`)"
 _LITERAL = r"(?P<value>'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|-?\d[\d_.]*(?:e-?\d+)?)"
@@ -88,8 +88,10 @@ def _literal(text: str | None) -> str:
     if text is None:
         return ""
     quote = text[0]
-    inside = text[1:-1].replace(quote * 2, quote) if quote in "'\"" else text
-    return plain(inside) or "(blank)"
+    if quote not in "'\"":
+        # Four digits may be a year; more are easier to read in threes.
+        return number(int(text)) if re.fullmatch(r"-?\d{5,18}", text) else text
+    return plain(text[1:-1].replace(quote * 2, quote)) or "(blank)"
 
 
 def _items(text: str | None) -> str:

@@ -77,9 +77,10 @@ def plain(text: str, width: int | None = TEXT_WIDTH) -> str:
 
 
 def words(name: str, width: int | None = 60) -> str:
-    """A column name as words: `total_sales` reads "total sales"."""
+    """A column name as words: `total_sales` reads "total sales". A formula's text stays as it is."""
     line = plain(name, width)
-    return line.replace("_", " ").strip() if re.fullmatch(r"\w+", line) and line.strip("_") else line
+    is_name = re.fullmatch(r"[\w\s%'’-]+", line) and line.strip("_ ")
+    return re.sub(r"(?<=\w)_+(?=\w)", " ", line).strip("_ ") if is_name else line
 
 
 def show(value: Any, column: AnswerColumn | None = None, style: Style = PLAIN, grain: str | None = None) -> str:

@@ -43,6 +43,22 @@ CASES: list[tuple[str, Any, list[Any], tuple[list[Any], ...], dict[str, Any], li
         ["Sun has the highest average tip."],
     ),
     (
+        "a numbered group says what its number is",
+        plan(summarize(["pclass"], "mean(survived) as rate"), {"op": "limit", "n": 1, "order": ["rate desc"]}, show=["pclass"]),
+        [column("pclass", "integer")],
+        ([1],),
+        {},
+        ["pclass 1 has the highest average survived."],
+    ),
+    (
+        "long numbers of a condition are read in threes, years are not",
+        plan({"op": "filter", "where": "price > 1000000 and year == 2013"}, summarize([], "count() as n")),
+        [column("n", "integer")],
+        ([5],),
+        {},
+        ["Where price is above 1,000,000 and year is 2013, the number of rows is 5."],
+    ),
+    (
         "a tie for the top names both",
         plan(BY_DAY, TOP), [DAY, TIP], (["Sat", "Sun"], [3.0, 3.0]), {},
         ["Sat and Sun tie for the highest average tip: $3.00."] ,
