@@ -105,9 +105,8 @@ def single(result: Result) -> tuple[str, ...]:
     clause = where(result.shape.conditions)
     if result.shape.rank and result.shape.limit == 1 and measure is None:
         ranked, descending = result.shape.rank
-        return (
-            opened(clause, f"{result.say(name, value)} has the {_superlative(ranked, descending)} {ranked.phrase}."),
-        )
+        who = result.key_words(name, value) if name in result.shape.keys else result.say(name, value)
+        return (opened(clause, f"{who} has the {_superlative(ranked, descending)} {ranked.phrase}."),)
     phrase = measure.phrase if measure else words(name)
     if value is None:
         reason = "there is no value to take it from" if measure and measure.aggregated else "the cell is empty"
