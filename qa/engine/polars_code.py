@@ -30,6 +30,32 @@ _OPERATORS = {
 }  # fmt: skip
 
 
+NAMING = frozenset(
+    [
+        "col",
+        "alias",
+        "drop",
+        "with_row_index",
+        "group_by",
+        "sort",
+        "select",
+        "rename",
+        "unique",
+        "explode",
+        "struct",
+        "join",
+        "join_asof",
+        "over",
+        "unpivot",
+        "pivot",
+        "with_columns",
+        "drop_nulls",
+        "concat",
+    ]
+)
+"""Polars calls whose text arguments are column names."""
+
+
 class NoScript(Exception):
     """This plan cannot be written as a script; the text says why."""
 
@@ -92,23 +118,8 @@ class Code:
 
     def names_follow(self) -> bool:
         """True where a text argument is a column's name, not a value."""
-        return (
-            self.text.rpartition(".")[2]
-            in (
-                "col",
-                "alias",
-                "drop",
-                "with_row_index",
-                "group_by",
-                "sort",
-                "select",
-                "rename",
-                "unique",
-                "explode",
-                "struct",
-            )
-            or self.text.isidentifier()
-        )
+        before, _, method = self.text.rpartition(".")
+        return (method in NAMING and not before.endswith(".str")) or self.text.isidentifier()
 
 
 def _type(value: Any) -> str:

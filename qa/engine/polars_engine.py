@@ -66,6 +66,10 @@ class PolarsEngine:
             return self.frame(let, rows or needs_row_inside(let))
         rows |= self.all_rows
         frame = self.tables[pipeline.source].scan(ROW if rows else None)
+        moved = {
+            column.origin[1]: column.id for column in pipeline.start if column.origin and column.origin[1] != column.id
+        }
+        frame = frame.rename(moved) if moved else frame
         return frame.with_columns(pl.col(ROW).cast(pl.Int64)) if rows else frame
 
     def prefixes(self, pipeline: CheckedPipeline, rows: bool) -> list[pl.LazyFrame]:

@@ -45,7 +45,13 @@ class Measured:
     def distinct(self, pipeline: CheckedPipeline, column: str, most: int, lets: Lets) -> list[Any] | None:
         engine = PolarsEngine(lets, self.tables)
         frame = in_order(engine.frame(pipeline, uses_row(pipeline.schema.order)), pipeline.schema)
-        values = frame.select(pl.col(column)).unique(maintain_order=True).head(most).collect(engine=engine.engine).to_series()
+        values = (
+            frame.select(pl.col(column))
+            .unique(maintain_order=True)
+            .head(most)
+            .collect(engine=engine.engine)
+            .to_series()
+        )
         return (values.cast(pl.String) if values.dtype in (pl.Categorical, pl.Enum) else values).to_list()
 
 

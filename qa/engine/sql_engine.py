@@ -13,7 +13,7 @@ from sqlglot import exp
 from qa.plan.check import CheckedPart, CheckedPipeline, CheckedPlan
 from qa.plan.sql_terms import SqlTerms, let_table, name, ordered
 from qa.plan.steps.step import sql_outputs
-from qa.types import ROW
+from qa.types import ROW, Column
 
 FILE_ROW = "file_row_number"
 
@@ -46,7 +46,7 @@ class SqlEngine:
         key = f"table:{pipeline.source}"
         if key not in self._let_tables:
             base = exp.Table(this=exp.to_identifier(pipeline.source, quoted=True))
-            columns: list[exp.Expression] = [name(column.id) for column in pipeline.start.columns]
+            columns: list[exp.Expression] = [_stored(column) for column in pipeline.start.columns]
             columns.append(exp.alias_(exp.column(FILE_ROW, quoted=True), ROW, quoted=True))
             self._let_tables[key] = self.named(exp.select(*columns).from_(base), "rows")
         return self._let_tables[key].copy()
@@ -75,6 +75,12 @@ class SqlEngine:
             if table.name in used:
                 select = select.with_(exp.to_identifier(table.name, quoted=True), as_=clause.copy())
         return select
+
+
+def _stored(column: Column) -> exp.Expression:
+    """A table's column under its engine name in this plan."""
+    stored = column.origin[1] if column.origin else column.id
+    return name(stored) if stored == column.id else exp.alias_(name(stored), column.id, quoted=True)
 
 
 def _reachable(select: exp.Expression, clauses: list[tuple[exp.Table, exp.Expr]]) -> set[str]:

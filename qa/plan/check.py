@@ -32,8 +32,11 @@ class CheckedPipeline:
         return self.steps[-1].after if self.steps else self.start
 
     @staticmethod
-    def of_source(source: Source) -> CheckedPipeline:
-        columns = tuple(replace(c, owner=source.name, origin=(source.name, c.id), repeated=False) for c in source.columns)
+    def of_source(source: Source, prefix: str = "") -> CheckedPipeline:
+        """A table before any step. `prefix` keeps engine names of several tables apart."""
+        columns = tuple(
+            replace(c, id=prefix + c.id, owner=source.name, origin=(source.name, c.id), repeated=False) for c in source.columns
+        )
         keys = tuple(frozenset({c.id}) for c in columns if c.unique and not c.nullable)
         return CheckedPipeline(source.name, None, Schema(columns, order=(Order(ROW),), hidden=(ROW,), keys=keys, most_rows=source.rows))
 
@@ -148,7 +151,8 @@ def pipeline(source: str, steps: Sequence[Step], world: World) -> CheckedPipelin
 def _start(source: str, world: World) -> CheckedPipeline:
     if source in world.lets:
         return CheckedPipeline(source, source, _of_let(world.lets[source].schema, source))
-    return CheckedPipeline.of_source(find_source(source, world, "source"))
+    found = find_source(source, world, "source")
+    return CheckedPipeline.of_source(found, world.prefix(found.name))
 
 
 def _of_let(schema: Schema, let: str) -> Schema:

@@ -57,6 +57,11 @@ class World:
     metrics: Mapping[str, str] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
 
+    def prefix(self, source: str) -> str:
+        """What keeps the engine names of one table apart from those of the others."""
+        place = list(self.sources).index(source)
+        return f"t{place}" if place else ""
+
     def note(self, text: str) -> None:
         if text not in self.notes:
             self.notes.append(text)
@@ -157,7 +162,8 @@ class Scope:
         if table in self.world.lets:
             let = self.world.lets[table].schema
             return CheckedPipeline(table, table, replace(let, columns=tuple(replace(c, owner=table) for c in let)))
-        return CheckedPipeline.of_source(find_source(table, self.world, where))
+        source = find_source(table, self.world, where)
+        return CheckedPipeline.of_source(source, self.world.prefix(source.name))
 
 
 def find_source(name: str, world: World, where: str = "") -> Source:
