@@ -22,12 +22,12 @@ _SPOKEN = """
 ambiguous_name bad_field bad_json bad_key bad_name bad_option bad_regex bad_reply bad_step bad_type empty_formula empty_reply empty_step
 expect_broken fan_out formula_too_deep formula_too_long key_not_kept kinds_differ many_to_many misplaced_aggregate misplaced_list misplaced_window
 missing_field name_taken nested_aggregate no_row_condition no_such_column no_such_function no_such_let no_such_option
-needs_alias no_such_period bad_sql no_such_step no_such_table not_a_column not_a_literal not_grouped not_one_row null_comparison overflow
+needs_alias needs_order no_such_period bad_sql no_such_step no_such_table not_a_column not_a_literal not_grouped not_one_row null_comparison overflow
 syntax too_big too_many too_many_columns unexpected_cardinality unknown_field unsummable_role wrong_arguments wrong_kind broken_json
 no_json repeated_key reply_too_long truncated_reply two_replies
 """
 SPOKEN = frozenset(_SPOKEN.split())
-"""Issues that speak only of the plan and of names. Any other is told by its code and place alone."""
+"""Issues that speak only of the plan and of names. Any other is told by its code, its place and names alone."""
 
 _QUOTED = re.compile(r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|`(?:[^`]|``)*`|‘[^’]*’|“[^”]*”")
 _NUMBER = re.compile(r"(?<![\w.])\d[\d,.]*\d|(?<![\w.])\d")
@@ -64,7 +64,7 @@ def rebuilt(issues: Sequence[Issue], reply: str, sent: Sent) -> list[str]:
             told, near = CELL_CODES[issue.code], []
         else:
             words = (
-                f"{issue.message.rstrip('.')}. {issue.hint}" if issue.code in SPOKEN else "This does not fit the tables"
+                f"{issue.message.rstrip('.')}. {issue.hint}" if issue.code in SPOKEN else issue.code.replace("_", " ")
             )
             told, near = _kept(words, keep), [name for name in issue.candidates if keep(name)]
         for name in sent.hidden:
