@@ -227,6 +227,8 @@ class Script(PolarsEngine):
         if pipeline.let is not None:
             return Code(f"{pipeline.let}.lazy()", self.names)
         scan = Code(f"pl.scan_parquet({pipeline.source + '.parquet'!r})", self.names)
+        moved = {c.name: self.names[c.id] for c in pipeline.start if self.names[c.id] != c.name}
+        scan = Code(f"{scan.text}.rename({moved!r})", self.names) if moved else scan
         return scan.with_row_index(ROW).with_columns(self.recorder.col(ROW).cast(self.recorder.Int64)) if rows else scan
 
     def written(self, pipeline: CheckedPipeline, name: str, rows: bool) -> None:
@@ -281,6 +283,8 @@ def _names(plan: CheckedPlan, part: CheckedPart) -> dict[str, str]:
             if column.id in names:
                 continue
             name, count = column.name, 2
+            if taken.get(name.casefold(), column.id) != column.id and column.owner:
+                name = f"{column.owner}.{column.name}"
             while taken.get(name.casefold(), column.id) != column.id:
                 name, count = f"{column.name} ({count})", count + 1
             taken[name.casefold()] = column.id
