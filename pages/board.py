@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from qa.ui import boarding
+from qa.ui import board_page
 from qa.ui.page import open_page, title
 
 here = open_page("board")
 title("Board", "Pinned answers of this session, side by side.")
-boarding.board(here)
+board_page.board(here)

@@ -93,6 +93,6 @@ def example_questions(_tables: tuple[Table, ...], digests: tuple[str, ...]) -> l
 
 def _has_plan(question: str, tables: tuple[Table, ...]) -> bool:
     try:
-        return offline.plan(question, tables)["reply"] == "plan"
+        return bool(offline.plan(question, tables)["reply"] == "plan")
     except Exception:  # the door: a question that is only offered as an example must not take the page down
         return False

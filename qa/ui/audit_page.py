@@ -117,7 +117,7 @@ def _actions(here: Session, body: dict[str, Any], id: str) -> None:
         reply = body.get("reply") or {}
         if reply.get("reply") == "plan" or reply.get("parts"):
             shared = links.from_record(body)
-            dataset = links.find(here, shared)
+            dataset = links.find(here, shared.digests)
             label = "Replay" if dataset else "Replay (its data is not open here)"
             if st.button(label, icon=":material/replay:", disabled=dataset is None, key=f"replay-{id}") and dataset:
                 here.dataset_key = dataset.key

@@ -1,42 +1,100 @@
-"""Pinning answers to the board, and the board itself."""
+"""Pinning answers to the board, and running its pins on the data that is here now."""
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping
+
 import streamlit as st
 
-from qa.ui import parts
-from qa.ui.session import Entry, Session
-from qa.ui.words import plain
+from qa import pipeline
+from qa.answer import board as boards
+from qa.answer.answer import Answer
+from qa.answer.board import Board, Pin, Tile
+from qa.engine import pool
+from qa.errors import QAError
+from qa.ui import links
+from qa.ui.session import Dataset, Entry, Session
 
 
 def pin_button(here: Session, entry: Entry) -> None:
     """Pin this answer, or take it off again."""
-    pinned = entry.id in here.pins
-    label, icon = ("Pinned", ":material/keep_off:") if pinned else ("Pin", ":material/keep:")
-    if st.button(label, key=f"pin-{entry.id}", icon=icon, type="tertiary"):
-        here.pins.remove(entry.id) if pinned else here.pins.append(entry.id)
-        st.rerun(scope="fragment")
+    pinned = here.board.pin(here.pin_of.get(entry.id, "")) is not None
+    label, icon = ("Unpin", ":material/keep_off:") if pinned else ("Pin", ":material/keep:")
+    st.button(
+        label, key=f"pin-{entry.id}", icon=icon, type="tertiary", on_click=unpin if pinned else pin, args=(here, entry)
+    )
 
 
-def board(here: Session) -> None:
-    """Every pinned answer as a tile; an empty board says how to fill it."""
-    tiles = [entry for id in here.pins if (entry := here.entry(id))]
-    if not tiles:
-        st.info("Nothing is pinned yet. Ask a question and press Pin under its answer.", icon=":material/keep:")
-        st.page_link("app.py", label="Ask a question", icon=":material/forum:")
+def unpin(here: Session, entry: Entry) -> None:
+    """Take the answer off the board."""
+    here.board = boards.unpinned(here.board, here.pin_of.pop(entry.id, ""))
+
+
+def pin(here: Session, entry: Entry) -> None:
+    """Add the answer to the board; what it shows now is kept until the board is refreshed."""
+    try:
+        here.board = boards.pinned(here.board, entry.answer, names=links.file_names(here, entry.dataset))
+    except QAError as error:
+        st.toast(str(error))
         return
-    grid = st.grid(2, min_column_width=320, border=True)
-    for entry in tiles:
-        with grid.cell():
-            _tile(here, entry)
+    newest = here.board.pins[-1]
+    here.pin_of[entry.id] = newest.id
+    here.pinned_data[newest.id] = entry.dataset
+    here.tiles[_tile_key(here.board, newest, entry.dataset)] = entry.answer
 
 
-def _tile(here: Session, entry: Entry) -> None:
-    with st.container(horizontal=True, vertical_alignment="center"):
-        st.markdown(f"**{plain(entry.question, 120)}**")
-        if st.button("Unpin", key=f"unpin-{entry.id}", icon=":material/keep_off:", type="tertiary"):
-            here.pins.remove(entry.id)
-            st.rerun()
-    st.caption(plain(entry.dataset.label))
-    for number, part in enumerate(entry.answer.parts):
-        parts.part_view(part, f"tile-{entry.id}-{number}")
+def dataset_of(here: Session, pin: Pin) -> Dataset | None:
+    """The data that a pin can run on: the same tables, or the visitor's newer files of those names."""
+    return links.find(here, pin.digests) or here.pinned_data.get(pin.id)
+
+
+def columns_by_table(here: Session, board: Board) -> dict[str, list[str]]:
+    """The columns of every table that the pins start from."""
+    found: dict[str, list[str]] = {}
+    for one in board.pins:
+        dataset = dataset_of(here, one)
+        sources = {part.get("source") for part in one.reply.get("parts") or ()}
+        found |= {t.name: [c.name for c in t.columns] for t in (dataset.tables if dataset else ()) if t.name in sources}
+    return found
+
+
+def tiles(here: Session) -> list[Tile]:
+    """Every pin with its answer; only what was not run yet on this data and these filters runs now."""
+    columns = columns_by_table(here, here.board)
+    order = iter(here.board.pins)
+    return boards.refreshed(here.board, lambda reply: _answer(here, next(order), reply), columns)
+
+
+def forget_answers(here: Session) -> None:
+    """Run every pin again when the board is drawn next."""
+    here.tiles.clear()
+
+
+def _answer(here: Session, pin: Pin, reply: Mapping[str, object]) -> Answer:
+    dataset = dataset_of(here, pin)
+    if dataset is None:
+        names = ", ".join(pin.names.get(name, name) for name in pin.digests) or "its data"
+        return Answer(
+            status="failed",
+            question=pin.question,
+            reason=f"This answer needs the file {names}. Add it on the Ask page.",
+        )
+    key = _tile_key(here.board, pin, dataset)
+    if key not in here.tiles:
+        here.tiles[key] = pipeline.run_plan(
+            dict(reply),
+            dataset.tables,
+            settings=here.settings,
+            question=pin.question or pin.title,
+            pool=pool.shared(),
+            session=here.id,
+            record=False,
+        )
+    return here.tiles[key]
+
+
+def _tile_key(board: Board, pin: Pin, dataset: Dataset) -> str:
+    """What an answer of a pin depends on: its plan, its data, the board's filters."""
+    filters = [one.model_dump() for one in board.filters]
+    return json.dumps([pin.reply, sorted(dataset.digests.items()), filters], sort_keys=True, default=str)

@@ -29,11 +29,11 @@ NAMES = {
 
 
 @st.fragment
-def chart(part: AnswerPart, key: str) -> None:
+def chart(part: AnswerPart, key: str, *, switch: bool = True) -> None:
     """The part's chart, if it has one, with its description for a screen reader and its note."""
     if not part.chart or not part.chart.get("figure") or part.chart.get("kind") == "value":
         return
-    drawn = _chosen(part, key)
+    drawn = _chosen(part, key) if switch else part.chart
     painted = go.Figure(repaint(drawn["figure"], shade()))
     st.plotly_chart(
         painted,
@@ -49,8 +49,7 @@ def chart(part: AnswerPart, key: str) -> None:
 def _chosen(part: AnswerPart, key: str) -> dict[str, Any]:
     """The chart as chosen by the data, or as the person switched it."""
     now: dict[str, Any] = part.chart or {}
-    kinds = list(dict.fromkeys((now["kind"], *alternatives(part.columns, part.table, part.plan, part.total_rows))))
-    kinds = [kind for kind in kinds if kind != "value"]
+    kinds = kinds_of(part)
     if len(kinds) < 2:
         return now
     picked = st.segmented_control(
@@ -65,6 +64,14 @@ def _chosen(part: AnswerPart, key: str) -> dict[str, Any]:
         return now
     other = figure(columns=part.columns, table=part.table, plan=part.plan, total_rows=part.total_rows, kind=picked)
     return other or now
+
+
+def kinds_of(part: AnswerPart) -> list[str]:
+    """The kinds of chart that fit, the one chosen by the data first."""
+    if not part.chart:
+        return []
+    fitting = alternatives(part.columns, part.table, part.plan, part.total_rows)
+    return [kind for kind in dict.fromkeys((part.chart["kind"], *fitting)) if kind != "value"]
 
 
 def shade() -> ThemeName:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
@@ -46,12 +46,17 @@ def share_box(here: Session, entry: Entry) -> None:
 def link(here: Session, entry: Entry) -> str:
     """The address that runs this answer's plan again. Raises LimitExceeded when the plan is too long for one."""
     answer = entry.answer
-    shown = {table.name: upload.shown for upload in here.uploads.values() for table in upload.tables}
-    names = {t.name: shown.get(t.name, t.report.file) for t in entry.dataset.tables if t.name in answer.digests}
+    names = file_names(here, entry.dataset)
     rows = [part.total_rows for part in answer.parts]
     token = share.encode(answer.reply or {}, answer.digests, answer.result_hash, names, rows)
     place = urlsplit(st.context.url or "")
     return f"{place.scheme}://{place.netloc}/?{PARAMETER}={token}" if place.netloc else f"?{PARAMETER}={token}"
+
+
+def file_names(here: Session, dataset: Dataset) -> dict[str, str]:
+    """Table -> the name of the file it came from, as its owner knows it."""
+    shown = {table.name: upload.shown for upload in here.uploads.values() for table in upload.tables}
+    return {t.name: shown.get(t.name, t.report.file) for t in dataset.tables}
 
 
 def open_shared(here: Session) -> Waiting | None:
@@ -63,7 +68,7 @@ def open_shared(here: Session) -> Waiting | None:
         shared = share.decode(token)
     except QAError as error:
         return Waiting(" ".join(f"{i.message} {i.hint}".strip() for i in error.issues), broken=True)
-    dataset = find(here, shared)
+    dataset = find(here, shared.digests)
     if dataset is None:
         names = ", ".join(cut(shared.names.get(name, name), 60) for name in shared.digests) or "its data"
         return Waiting(f"This link needs the file {names}. Add it above: it is checked, and the answer appears.")
@@ -74,27 +79,29 @@ def open_shared(here: Session) -> Waiting | None:
     return None
 
 
-def find(here: Session, shared: Shared) -> Dataset | None:
-    """The data a link is about: the same tables anywhere here, else this visitor's own newer files of those names."""
-    for dataset in _candidates(here, shared):
+def find(here: Session, digests: Mapping[str, str]) -> Dataset | None:
+    """The data of a plan: the same tables anywhere here, else this visitor's own newer files of those names."""
+    if not digests:
+        return datasets.current(here)
+    for dataset in _candidates(here, digests):
         by_digest = {table.digest: table for table in dataset.tables}
-        if set(shared.digests.values()) <= set(by_digest):
-            named = tuple(_named(by_digest[digest], name) for name, digest in shared.digests.items())
-            others = tuple(t for t in dataset.tables if t.name not in shared.digests)
+        if set(digests.values()) <= set(by_digest):
+            named = tuple(_named(by_digest[digest], name) for name, digest in digests.items())
+            others = tuple(t for t in dataset.tables if t.name not in digests)
             return Dataset(dataset.key, dataset.label, dataset.blurb, (*named, *others))
     if here.uploads:
         own = datasets.uploads(here)
-        if set(shared.digests) <= {table.name for table in own.tables}:
+        if set(digests) <= {table.name for table in own.tables}:
             return own
     return None
 
 
-def _candidates(here: Session, shared: Shared) -> Iterator[Dataset]:
+def _candidates(here: Session, digests: Mapping[str, str]) -> Iterator[Dataset]:
     """The visitor's files, then the samples that hold tables of those names; nothing else is read for a link."""
     if here.uploads:
         yield datasets.uploads(here)
     for key, sample in datasets.SAMPLES.items():
-        if set(shared.digests) <= {file.rsplit("/")[-1].split(".")[0] for file in sample.files}:
+        if set(digests) <= {file.rsplit("/")[-1].split(".")[0] for file in sample.files}:
             yield datasets.sample(key)
     yield datasets.current(here)
 

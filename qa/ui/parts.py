@@ -18,8 +18,10 @@ ROWS_SHOWN = 8
 """rows of a table that are seen without scrolling"""
 
 
-def part_view(part: AnswerPart, key: str, *, heading: bool = False) -> None:
-    """Sentence, value, chart, table and the quiet row of one part."""
+def part_view(
+    part: AnswerPart, key: str, *, heading: bool = False, switch: bool = True, with_table: bool = True
+) -> None:
+    """Sentence, value, chart, table and the quiet row of one part; `switch` offers other kinds of chart."""
     if heading:
         st.subheader(escape(part.title))
     if _is_value(part):
@@ -28,8 +30,8 @@ def part_view(part: AnswerPart, key: str, *, heading: bool = False) -> None:
     if part.sentences:
         with st.container(key=f"sentence-{key}"):
             st.text(" ".join(part.sentences))
-    charts.chart(part, key)
-    if not _is_value(part):
+    charts.chart(part, key, switch=switch)
+    if with_table and not _is_value(part):
         table(part, key)
     for warning in part.warnings:
         st.warning(escape(warning), icon=":material/warning:")

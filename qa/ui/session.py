@@ -15,6 +15,7 @@ from typing import Any
 import streamlit as st
 
 from qa.answer.answer import Answer
+from qa.answer.board import Board
 from qa.answer.share import Shared
 from qa.data.table import Table
 from qa.errors import LoadError
@@ -80,7 +81,10 @@ class Session:
         self.focus: str | None = None
         self.job: Job | None = None
         self.overrides: dict[str, Any] = {}
-        self.pins: list[str] = []
+        self.board = Board()
+        self.pin_of: dict[str, str] = {}
+        self.pinned_data: dict[str, Dataset] = {}
+        self.tiles: dict[str, Answer] = {}
         self.shares_opened: set[str] = set()
         self.counter = 0
         self.uploaders = 0

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from qa.answer import board as boards
 from qa.ui.page import PAGES
 from qa.ui.session import KEY, Session
 from qa.ui.settings_page import chosen
@@ -70,3 +71,22 @@ def test_keys_go_only_where_they_belong(name: str, key: str, base: str, wanted: 
 )
 def test_the_allow_list(name: str, email: str, allow: tuple[str, ...], wanted: bool) -> None:
     assert allowed(email, allow) is wanted
+
+
+def test_a_pinned_answer_is_on_the_board_and_the_board_opens_again_from_its_file() -> None:
+    app = opened("app.py")
+    app.chat_input(key="question").set_value("how many rows have median list price over 1000000").run()
+    session: Session = app.session_state[KEY]
+    if session.job:
+        assert session.job.wait(120)
+        app.run()
+    entry = session.entries[-1]
+    app.button(key=f"pin-{entry.id}").click().run()
+    assert [pin.title for pin in session.board.pins] == [entry.question]
+    app.switch_page("pages/board.py").run()
+    assert not app.exception
+    assert entry.answer.parts[0].sentences[0] in [text.value for text in app.text]
+    again = opened("pages/board.py")
+    again.file_uploader(key="board-0").upload("board.json", boards.to_json(session.board)).run()
+    assert not again.exception
+    assert entry.answer.parts[0].sentences[0] in [text.value for text in again.text]
