@@ -6,7 +6,7 @@ export TZ := UTC
 .PHONY: run test check lint chromium clean
 
 run: $(VENV)/.app
-	$(BIN)/python -m streamlit run app.py
+	$(BIN)/python -m streamlit run app.py --server.address localhost
 
 test: $(VENV)/.dev chromium
 	$(BIN)/python -m pytest $(PYTEST)
