@@ -9,7 +9,7 @@ import polars as pl
 
 from qa.data.cutting import Dialect, Records, cut
 from qa.data.dialect import sep_line, sniff
-from qa.data.grid import Grid, Notes, columns_of, dialect_fields, skipped_of, surplus_of
+from qa.data.grid import Grid, Notes, columns_of, skipped_of, surplus_of
 from qa.data.mend import closed
 from qa.data.regular import Stretch, measure
 from qa.data.structure import Layout, find_table
@@ -158,7 +158,9 @@ def _grid(path: Path, head: _Head, stretch: Stretch, ends: _Ends) -> Grid:
         first_row_number=head.body_record + 1,
         units=head.layout.units,
         encoding="utf-8",
-        **dialect_fields(head.dialect),
+        delimiter=head.dialect.delimiter,
+        quote=head.dialect.quote,
+        escape=head.dialect.escape,
         skipped=(*before, *after),
         notes=tuple(notes.all),
         totals=tuple(

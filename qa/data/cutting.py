@@ -75,7 +75,7 @@ def cut(text: str, dialect: Dialect) -> Records:
         for row in reader:
             rows.append(row)
             starts.append(at)
-            at = reader.line_num
+            at = reader.line_num  # type: ignore[attr-defined]
     except csv.Error as error:
         message = f"A cell has more than {CELL_CHARACTERS:,} characters."
         raise LimitExceeded(
@@ -108,7 +108,7 @@ def _part_at_blanks(text: str, dialect: Dialect) -> str:
     return token.sub(lambda match: match[1] or INNER, stripped)
 
 
-def _reader(lines: Iterable[str], dialect: Dialect) -> csv._reader:
+def _reader(lines: Iterable[str], dialect: Dialect) -> Iterator[list[str]]:
     csv.field_size_limit(CELL_CHARACTERS)
     return csv.reader(
         lines,

@@ -11,7 +11,7 @@ import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 import zstandard
 
@@ -54,13 +54,13 @@ MAGIC: tuple[tuple[bytes, str], ...] = (
     (b"\xfd7zXZ\x00", "xz"),
 )
 
-OPENERS: dict[str, Callable[[IO[bytes]], IO[bytes]]] = {
-    "gzip": lambda source: gzip.GzipFile(fileobj=source),
+OPENERS: dict[str, Callable[[IO[bytes]], Any]] = {
+    "gzip": gzip.open,
     "zstandard": lambda source: zstandard.ZstdDecompressor(max_window_size=1 << 27).stream_reader(
         source, read_across_frames=True
     ),
-    "bzip2": lambda source: bz2.BZ2File(source),
-    "xz": lambda source: lzma.LZMAFile(source),
+    "bzip2": bz2.BZ2File,
+    "xz": lzma.LZMAFile,
 }
 
 BROKEN = (OSError, EOFError, zlib.error, lzma.LZMAError, zstandard.ZstdError, zipfile.BadZipFile, ValueError)

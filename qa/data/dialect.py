@@ -143,7 +143,7 @@ def _score(sample: str, dialect: Dialect) -> float:
     if width < 2:
         return 0.0
     prior = USUAL.get(dialect.delimiter or "", STRANGE) * (1 - 1 / (width + 1))
-    return _evenness(rows, width, dialect) ** 1.5 * _typing(rows, width) * prior * _quoting(sample, dialect)
+    return float(_evenness(rows, width, dialect) ** 1.5 * _typing(rows, width) * prior * _quoting(sample, dialect))
 
 
 def _single_score(sample: str) -> float:

@@ -257,7 +257,7 @@ def _rate_wide(codec: str, usual: Callable[[str], bool], frequent: frozenset[str
         known = sum(char in frequent for char in chars) / len(chars)
         mixed = sum(
             (a >= "\x80") != (b >= "\x80") and ((a.isascii() and a.isalpha()) or (b.isascii() and b.isalpha()))
-            for a, b in zip(text, text[1:], strict=False)
+            for a, b in itertools.pairwise(text)
         )
         return good + 2 * known - 0.25 - mixed / len(chars)
 

@@ -10,7 +10,6 @@ from pathlib import Path
 
 import polars as pl
 
-from qa.data.cutting import Dialect
 from qa.data.structure import Layout
 from qa.data.table import Assumption
 
@@ -189,11 +188,6 @@ class Notes:
         """Records that were cut or put together anew."""
         for how in dict.fromkeys(how for _, how in repairs):
             self.add("mended_rows", f"In {self.listed([at for at, other in repairs if other == how])} {how}.", 2)
-
-
-def dialect_fields(dialect: Dialect) -> dict[str, str | None]:
-    """What a grid says of its dialect."""
-    return {"delimiter": dialect.delimiter, "quote": dialect.quote, "escape": dialect.escape}
 
 
 def write_cells(grid: Grid, out: Path) -> None:

@@ -146,7 +146,7 @@ def _moved(row: list[str], usual: int, columns: dict[int, str], dialect: Dialect
         return None
     tries = list(_joined(row, surplus, dialect) if surplus > 0 else _spread(row, -surplus))
     best = max(_fit(other, columns) for other in tries)
-    if best <= _fit(plain, columns):
+    if best <= _fit(plain, columns) or best < 0.6 * len(columns):
         return None
     moved = next(other for other in tries if _fit(other, columns) == best)
     return moved, "a cell that held the delimiter was put together" if surplus > 0 else "a missing cell was left empty"
