@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from qa.data.months import MONTHS
 from qa.data.units import MAGNITUDES, PLAIN_MAGNITUDES, Unit, currency, unit
 
 _ABOUT = re.compile(
@@ -111,6 +112,8 @@ def _suffix(after: str, money: str | None) -> Affix | None:
         return Affix(unit=known)
     if code is not None:
         return Affix(currency=code)
+    if word.casefold().split()[0].strip(".") in MONTHS:
+        return None  # `9 June` is a day, not nine of something
     if re.fullmatch(r"[^\W\d_][^\W\d_ ./²³-]*([ ./-][^\W\d_]+){0,2}[.²³]?", word) and len(word) <= 24:
         return Affix(word=word.casefold())
     return None

@@ -174,7 +174,7 @@ def _prefix(key: str, group: _Group, groups: dict[str, _Group]) -> tuple[str, st
     if len(longer) == 1 and len(key) <= 0.65 * len(longer[0]):
         if not longer[0][len(key)].isalpha():
             return None
-        return longer[0], "beginning of the word", dotted or len(key) == 1
+        return (longer[0], "beginning of the word", dotted or len(key) == 1) if dotted or len(key) <= 3 else None
     if not longer and len(key) >= 3 and not set(key) & set("aeiou"):
         skeletons = [
             other for other in groups if other[:1] == key[0] and len(other) > len(key) + 2 and _within(key, other)
@@ -214,7 +214,7 @@ def _slips(groups: dict[str, _Group], done: Iterable[str]) -> dict[str, tuple[st
             score_cutoff=allowed,
             limit=2,
         )
-        likely = [other for other, _, _ in near if groups[key].rows <= 0.2 * groups[other].rows and other not in found]
+        likely = [other for other, _, _ in near if groups[key].rows <= 0.2 * groups[other].rows and other not in found and not key.startswith(other)]
         if len(likely) == 1:
             found[key] = (likely[0], "one letter apart")
     return found

@@ -21,7 +21,7 @@ from qa.data.words import Words, quoted
 from qa.types import Kind, Role
 
 EXAMPLES = 10
-PLAIN_FROM = 20_000
+PLAIN_FROM = 200
 """Columns this long are first tried as plain numbers, which needs no list of their distinct texts."""
 SHOWN = 8
 
@@ -52,7 +52,7 @@ def typed_text(raw: Raw, options: ReadOptions, which: Sequence[int]) -> list[Typ
     """The named columns (by position) of a table, read from text."""
     all_names = display_names(raw.headers)
     names = [all_names[index] for index in which]
-    columns = [_as_string(raw.frame[f"c{index}"]) for index in which]
+    columns = [raw.frame[f"c{index}"] for index in which]
     told = {name.casefold(): kind for name, kind in options.as_kinds.items()}
     missing = {name.casefold(): words for name, words in options.missing.items()}
     hints = Hints(
@@ -70,7 +70,7 @@ def typed_text(raw: Raw, options: ReadOptions, which: Sequence[int]) -> list[Typ
         return decision if raw.states == "nothing" or key in told else restrained(decision, name, raw.states)
 
     firsts = [
-        _plain(column, name, told.get(name.casefold()), raw, options) or decided(column, name, hints)
+        _plain(column, name, raw, options) or decided(_as_string(column), name, hints)
         for column, name in zip(columns, names, strict=True)
     ]
     hints = learned(
@@ -80,15 +80,13 @@ def typed_text(raw: Raw, options: ReadOptions, which: Sequence[int]) -> list[Typ
     result = []
     for index, column, name, one in zip(which, columns, names, firsts, strict=True):
         if isinstance(one, Reading):
-            result.append(
-                Typed(
-                    one.values.alias(column.name), one.kind, one.why, assumptions=sentinel(one.values, one.kind, name)
-                )
-            )
-            continue
-        if one.reading.unproven and _would_help(one.reading.unproven, hints):
-            one = decided(column, name, hints)
-        result.append(_with_unit_row(raw, index, _applied(raw, column, name, one, options, told.get(name.casefold()))))
+            column_typed = Typed(one.values.alias(column.name), one.kind, one.why, assumptions=sentinel(one.values, one.kind, name))
+        else:
+            text = _as_string(column)
+            if one.reading.unproven and _would_help(one.reading.unproven, hints):
+                one = decided(text, name, hints)
+            column_typed = _applied(raw, text, name, one, options, told.get(name.casefold()))
+        result.append(_with_unit_row(raw, index, column_typed))
     return result
 
 
@@ -170,42 +168,48 @@ def learned(hints: Hints, readings: Iterable[tuple[str, Reading]]) -> Hints:
     return hints
 
 
-def _plain(column: pl.Series, name: str, told: str | None, raw: Raw, options: ReadOptions) -> Reading | None:
-    """A long column of bare whole numbers or bare decimals, read without listing its distinct texts."""
-    if (
-        raw.states != "nothing"
-        or len(column) < PLAIN_FROM
-        or told is not None
-        or options.decimal == ","
-        or named_code(name)
-        or says_when(name)
-    ):
+def named_for_text(name: str, options: ReadOptions) -> bool:
+    """Must a column be looked at text by text, because of its name or what was told of it?"""
+    key = name.casefold()
+    told = key in {column.casefold() for column in (*options.as_kinds, *options.missing)}
+    return told or options.decimal == "," or named_code(name) or says_when(name)
+
+
+def _plain(column: pl.Series, name: str, raw: Raw, options: ReadOptions) -> Reading | None:
+    """A column of bare whole numbers or bare decimals, read without listing its distinct texts."""
+    if column.dtype.is_numeric() and not named_for_text(name, options):
+        kind = Kind.INTEGER if column.dtype.is_integer() else Kind.NUMBER
+        return Reading(kind, column, "numbers" if kind is Kind.INTEGER else "numbers, decimal point", decimal="." if column.name in raw.proven else None)
+    if raw.states != "nothing" or len(column) < PLAIN_FROM or column.dtype != pl.String or named_for_text(name, options):
         return None
     return plain_numbers(column)
 
 
 def plain_numbers(column: pl.Series) -> Reading | None:
     """The column as numbers when every cell is a bare one (`-12`, `3.50`, `1e5`); None at the first doubt."""
-    missing = column.null_count()
     head = column.drop_nulls().head(1_000)
     if len(head) == 0 or not head.str.contains(r"^-?(\d+(\.\d+)?|\.\d+)([eE][-+]?\d+)?$").all():
         return None
-    if not head.str.contains(r"[.eE]").any():
-        whole = column.cast(pl.Int64, strict=False)
-        if whole.null_count() == missing:
-            return None if _odd_digits(column, whole) else Reading(Kind.INTEGER, whole, "numbers")
+    if not head.str.contains(r"[.eE]").any() and (whole := plain_whole(column)) is not None:
+        return Reading(Kind.INTEGER, whole, "numbers")
     number = column.cast(pl.Float64, strict=False)
-    if number.null_count() != missing or not number.is_finite().all() or _padded(column):
+    if number.null_count() != column.null_count() or not number.is_finite().all() or _padded(column):
         return None
-    proven = _proves_point(head) or _proves_point(column.drop_nulls())
+    proven = proves_point(head) or proves_point(column.drop_nulls())
     return Reading(Kind.NUMBER, number, "numbers, decimal point", decimal=".") if proven else None
 
 
-def _odd_digits(column: pl.Series, whole: pl.Series) -> bool:
+def plain_whole(column: pl.Series) -> pl.Series | None:
+    """The column as whole numbers of 64 bits, or None when any cell is not a bare one or its digits may be a code."""
+    whole = column.cast(pl.Int64, strict=False)
+    if whole.null_count() != column.null_count():
+        return None
     low, high = whole.min(), whole.max()
-    too_long = low is not None and max(abs(low), abs(high)) >= 10 ** (LONGEST_NUMBER - 3)  # type: ignore[arg-type, operator]
-    eight = low is not None and low >= 15_000_101 and high <= 21_991_231  # type: ignore[operator]
-    return too_long or eight or _padded(column) or bool(column.str.starts_with("+").any())
+    if low is None or high is None:
+        return whole
+    too_long = max(abs(low), abs(high)) >= 10 ** (LONGEST_NUMBER - 3)  # type: ignore[arg-type]
+    eight_digits = low >= 15_000_101 and high <= 21_991_231  # type: ignore[operator]
+    return None if too_long or eight_digits or _padded(column) or column.str.starts_with("+").any() else whole
 
 
 def _padded(column: pl.Series) -> bool:
@@ -214,9 +218,9 @@ def _padded(column: pl.Series) -> bool:
     return bool(zero.any()) and bool(column.filter(zero).str.contains(r"^-?0\d").any())
 
 
-def _proves_point(cells: pl.Series) -> bool:
+def proves_point(cells: pl.Series) -> bool:
     """Does any cell show that its point is a decimal one (`12.5`, `0.125`)?"""
-    point = cells.filter(cells.str.contains(".", literal=True))
+    point = cells.drop_nulls().filter(cells.drop_nulls().str.contains(".", literal=True))
     return len(point) > 0 and not point.str.contains(r"^-?[1-9]\d{0,2}\.\d{3}$").all()
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from qa.data.bulk import FROM_BYTES, read_bulk
 from qa.data.options import ReadOptions
 from qa.data.raw import Raw
 from qa.data.sniff import ReadLimits, read_grid
@@ -11,6 +12,8 @@ from qa.data.sniff import ReadLimits, read_grid
 
 def read_delimited(path: Path, options: ReadOptions, name: str) -> list[Raw]:
     """The table of a delimited text file, cells as text."""
+    if path.stat().st_size > FROM_BYTES and (raw := read_bulk(path, options, name)) is not None:
+        return [raw]
     limits = options.limits
     grid = read_grid(
         path,

@@ -18,6 +18,8 @@ _SHAPE = (
 )
 _MOST_AFFIXES = 400
 _DIGITS_OF_INT64 = 18
+_LONE = 0.25
+"""With a unit in fewer of its numbers a column is one of bare numbers."""
 
 # A style per core; the first pattern that fits decides. `?` styles need the rest of the column.
 _STYLES: tuple[tuple[str, str], ...] = (
@@ -140,12 +142,14 @@ def _decimal_mark(frame: pl.DataFrame, words: Words, hints: Hints, name: str) ->
     else:
         # With nothing to go by, one comma before three digits groups thousands and one point before three is a decimal point.
         mark, why, how = ".", "for want of evidence", "supposed"
+    if how == "table" and mark == ".":
+        return mark, how, []
     example = words.values.filter(frame["style"].is_in(["dot?", "comma?"]))[0]
     clean = words.clean.filter(frame["style"].is_in(["dot?", "comma?"]))[0]
     read = _read_alone(clean, mark)
     other = _read_alone(clean, "," if mark == "." else ".")
     if how == "table" or open_dot or open_comma:
-        damage = 3 if how == "supposed" and open_dot and not open_comma else 2
+        damage = 1 if mark == "." and not open_dot else 2
         message = f"{example!r} in {name!r} was read as {read:,.10g}, {why}; with a decimal {_spoken(',' if mark == '.' else '.')} it would be {other:,.10g} ({open_dot + open_comma:,} cells)."
         return (
             mark,
@@ -260,6 +264,11 @@ def _one_unit(
     if not kept:
         return affixes, [], None
     bare = sum(rows.get(key, 0) for key, a in kept.items() if a.bare)
+    lone = {key: a for key, a in kept.items() if not a.bare and a.currency is None}
+    if bare and sum(rows.get(key, 0) for key in lone) < _LONE * (bare + sum(rows.get(key, 0) for key in lone)):
+        # A percent sign or unit in a few cells of bare numbers makes those cells another measure, not the column.
+        affixes = {key: None if key in lone else meaning for key, meaning in affixes.items()}
+        kept = {key: meaning for key, meaning in kept.items() if key not in lone}
     money = _ranked(kept, rows, lambda a: a.currency)
     percent = sum(rows.get(key, 0) for key, a in kept.items() if a.percent)
     units = _ranked(kept, rows, lambda a: a.unit.sign if a.unit else None)

@@ -58,11 +58,12 @@ def _column_figures(id: str, kind: Kind) -> list[pl.Expr]:
     if kind.numeric:
         number = x.cast(pl.Float64)
         result += [number.mean().alias(f"{id}:mean"), number.std().alias(f"{id}:std")]
-        result += [number.quantile(q, interpolation="linear").alias(f"{id}:{label}") for q, label in QUARTILES]
+        quartiles = number.quantile(list(QUARTILES), interpolation="linear")
+        result.append(quartiles.alias(f"{id}:quartiles"))
     return result
 
 
-QUARTILES = ((0.25, "q25"), (0.5, "median"), (0.75, "q75"))
+QUARTILES = (0.25, 0.5, 0.75)
 
 
 def _column(frame: pl.LazyFrame, column: Column, rows: int, figures: dict[str, Any]) -> ColumnProfile:
@@ -70,6 +71,7 @@ def _column(frame: pl.LazyFrame, column: Column, rows: int, figures: dict[str, A
         return figures.get(f"{column.id}:{label}")
 
     count, distinct = figure("count"), figure("distinct")
+    quartiles = figure("quartiles") or (None, None, None)
     return ColumnProfile(
         name=column.name,
         kind=column.kind,
@@ -83,9 +85,9 @@ def _column(frame: pl.LazyFrame, column: Column, rows: int, figures: dict[str, A
         high=plain(figure("high")),
         mean=_finite(figure("mean")),
         std=_finite(figure("std")),
-        q25=_finite(figure("q25")),
-        median=_finite(figure("median")),
-        q75=_finite(figure("q75")),
+        q25=_finite(quartiles[0]),
+        median=_finite(quartiles[1]),
+        q75=_finite(quartiles[2]),
         top=_top(frame, column, count, distinct),
         histogram=_histogram(frame, column, figure("low"), figure("high")),
     )

@@ -18,6 +18,7 @@ class Raw:
     `rows` are row numbers in the file counted from 1 (None: the frame's own rows, counted from `first_row`).
     `states` is how far the file itself tells kinds: `nothing` (all cells are text), `loosely` (JSON, SQLite: text may
     still hold dates or amounts) or `strictly` (Parquet, Arrow, DuckDB: text stays as it is spelled).
+    A column of bare numbers may come as numbers; `proven` names those that show a decimal point beyond doubt.
     `facts` are roles and units that number formats state, by column id.
     `errors` counts cells that are missing because a spreadsheet formula failed, with their place, by column id.
     """
@@ -41,6 +42,7 @@ class Raw:
     notes: tuple[Assumption, ...] = ()
     errors: dict[str, tuple[tuple[int, str], ...]] = field(default_factory=dict)
     facts: dict[str, tuple[Role, str]] = field(default_factory=dict)
+    proven: frozenset[str] = frozenset()
 
     def row_number(self, index: int) -> int:
         """The row number in the file of the frame's row at `index`."""

@@ -68,6 +68,8 @@ def _first_accepted(core: Words, hints: Hints, name: str, rows: pl.Series | None
     likely = _likely(core, hints, name)
     if boolean in likely and (reading := boolean(core, name=name)):
         return reading
+    if says_when(name) and core.clean.str.contains(r"^\d{9,19}$").all() and (reading := epoch(core.clean.cast(pl.Int64, strict=False), name=name)):
+        return reading
     if number in likely and why_text(core, name=name) is None:
         reading = number(core, hints, name=name)
         if reading is not None and _accepted(core, reading):
@@ -107,11 +109,12 @@ def _accepted(core: Words, reading: Reading, dates: bool = False) -> bool:
     if count == 0:
         return True
     bad_rows = core.weight(bad)
-    with_digits = core.weight(bad & core.clean.str.contains(r"\d"))
+    coded = bad & core.clean.str.contains(r"\d")
+    few_coded = core.weight(coded) <= (0.1 if dates else WITH_DIGITS) * core.rows or (int(coded.sum()) == 1 and len(core) >= 8)
     return (
         core.rows - bad_rows >= ASKED * core.rows
         and count <= max(2, 0.1 * len(core))
-        and with_digits <= (0.1 if dates else WITH_DIGITS) * core.rows
+        and few_coded
     )
 
 
