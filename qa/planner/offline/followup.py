@@ -10,6 +10,8 @@ from qa.data.table import Table
 from qa.planner.dialogue import Turn
 
 
-def edited(question: str, tables: Sequence[Table], history: Sequence[Turn], today: date | None) -> dict[str, Any] | None:
+def edited(
+    question: str, tables: Sequence[Table], history: Sequence[Turn], today: date | None
+) -> dict[str, Any] | None:
     """The last plan as the follow-up changes it, or None when the question stands alone."""
     return None

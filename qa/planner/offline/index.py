@@ -114,12 +114,26 @@ def _names(table: Table, column: Column, lex: Lexicon) -> list[Name]:
     profile = next((p for p in table.profile.columns if p.name == column.name), None)
     for synonym in profile.synonyms if profile else ():
         spellings.append((header_words(synonym), 0.97))
+    spellings += _swapped(own, lex)
     for group in lex.synonyms:
         said = [" ".join(lex.lemma(w) for w in words.split()) for words in group]
         joined = [" ".join(lex.lemma(w) for w in spelling) for spelling, _ in spellings[:2]]
         if any(name in said for name in joined):
             spellings += [(words.split(), 0.85) for words in group if words.split() != own]
     return [_name(words, sure, lex) for words, sure in spellings if words]
+
+
+def _swapped(own: list[str], lex: Lexicon) -> list[tuple[list[str], float]]:
+    """The name with one word replaced by a synonym: `region name` is also `metro name`."""
+    found: list[tuple[list[str], float]] = []
+    if len(own) < 2:
+        return found
+    for place, word in enumerate(own):
+        for group in lex.synonyms:
+            if lex.lemma(word) in group:
+                others = [other.split() for other in group if other != lex.lemma(word)]
+                found += [([*own[:place], *other, *own[place + 1 :]], 0.9) for other in others]
+    return found
 
 
 def _name(words: list[str], sure: float, lex: Lexicon) -> Name:
@@ -169,3 +183,9 @@ def distinct_numbers(table: Table, column: Column) -> set[float]:
         return set()
     series = table.scan().select(pl.col(column.id).cast(pl.Float64).unique()).collect().to_series()
     return set(series.drop_nulls().to_list())
+
+
+def mostly_unique(table: Table, column: Column) -> bool:
+    """True when a value seldom occurs twice, so that the column names what a row is."""
+    profile = next((p for p in table.profile.columns if p.name == column.name), None)
+    return bool(column.unique or (profile and profile.count and profile.distinct >= 0.5 * profile.count))

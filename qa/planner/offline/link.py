@@ -10,7 +10,7 @@ from rapidfuzz import fuzz
 
 from qa.planner.offline import formula as write
 from qa.planner.offline.dates import YEARS, Period, periods
-from qa.planner.offline.index import TableIndex
+from qa.planner.offline.index import TableIndex, mostly_unique
 from qa.planner.offline.lexicon import Lexicon
 from qa.planner.offline.text import Token, fold, key, numbers, tight
 from qa.types import Column, Kind, Role
@@ -106,9 +106,18 @@ class Linker:
                     tags.append(f"SUPOF:{' '.join(phrase)}")
                 if phrase in tables[2]:
                     tags.append(f"CMPOF:{' '.join(phrase)}")
+                if self._compound(first) and last == first + 2:
+                    yield Link("row", first, last, 2.2, self.text(first, last))
                 if tags and not self.toks[first].quoted:
                     size = last - first + 1
                     yield Link("word", first, last, 0.6 * size + 0.1 * (size - 1), self.text(first, last), tuple(tags))
+
+    def _compound(self, first: int) -> bool:
+        """`metro-months`: one row for each of the first and each period."""
+        if first + 2 >= len(self.toks) or self.folded[first + 1] != "-":
+            return False
+        grain = any(tag.startswith("GRAIN") for tag in self.lex.phrases.get((self.folded[first + 2],), ()))
+        return grain and self.folded[first] in self.lex.row_nouns and any(c.kind.temporal for c in self.index.columns)
 
     # columns
     def _columns(self) -> Iterable[Link]:
@@ -126,12 +135,17 @@ class Linker:
                 found = self._columns_at(content, span)
                 if found is None:
                     alive = False
-                elif found:
+                elif found and (self.folded[last] not in SMALL or self._ends_name(found, span)):
                     best = max(sure for _, sure in found)
                     near = tuple(sorted(((c, s) for c, s in found if s >= best - 0.12), key=lambda item: -item[1]))
                     between = 0.62 if best >= 0.97 else 0.5
                     score = best * len(content) + 0.06 * (len(content) - 1) + between * (len(span) - len(content))
                     yield Link("column", first, last, score, self.text(first, last), columns=near)
+
+    def _ends_name(self, found: list[tuple[str, float]], span: list[int]) -> bool:
+        """True when a small word at the end is the name's own: `written by`."""
+        said = tuple(self.folded[n] for n in span)
+        return any(name.words == said for id, _ in found for name in self.index.names[id])
 
     def _nameable(self, n: int) -> bool:
         return self.toks[n].wordlike or self.folded[n] in "#%"
@@ -185,7 +199,7 @@ class Linker:
         bare_roots = [root for word, root in zip(words, roots, strict=True) if word not in SMALL]
         if sorted(said_roots) == sorted(bare_roots):
             return sure * 0.88
-        if sure < 0.95:
+        if sure < 0.9:
             return 0.0
         return self._part(said_lemmas, said_roots, bare, bare_roots) * sure
 
@@ -200,7 +214,7 @@ class Linker:
         if "id" in name and "id" not in said:
             return 0.5
         share = len(said) / max(1, len(name))
-        head = 0.1 if said_roots[-1] == name_roots[-1] else 0.0
+        head = 0.1 if said_roots[-1] == name_roots[-1] or set(name) - set(said) <= TITLES else 0.0
         whole = share >= 1
         return (0.82 if whole else 0.42 + 0.36 * share + head) * (1.0 if exact == len(said) else 0.92)
 
@@ -320,7 +334,7 @@ class Linker:
         if self.toks[first].quoted or first != last:
             return False
         word = self.folded[first]
-        everyday = word in self.lex.ignored or (word,) in self.lex.phrases or word in SMALL
+        everyday = word in self.lex.particles or (word,) in self.lex.phrases or word in SMALL
         if everyday:
             return not (
                 exact and self.toks[first].text.isupper() and first > 0 and self.question.upper() != self.question
@@ -403,7 +417,8 @@ class Linker:
                 own = tuple((id, cells) for id, cells in link.values if id in near)
                 if own and self._closes(link, at):
                     link = replace(link, values=own, weak=False, score=1.3)
-            lifted.append(link)
+            if not link.weak:
+                lifted.append(link)
         return lifted
 
 
@@ -423,6 +438,7 @@ BINDING = (
     "AGG",
     "EACH",
 )
+TITLES = frozenset({"name", "title", "label"})
 LABELS = frozenset({"name", "id", "number", "no", "code", "title", "key", "num", "label"})
 """words that make a column the label of what stands before them: `car_name`, `PassengerId`"""
 OPERATORS = {"+": "+", "-": "-", "*": "*", "/": "/", "×": "*", "times": "*", "minus": "-", "plus": "+"}
@@ -554,6 +570,7 @@ def _rows_are(noun: str, linker: Linker, at: int) -> bool:
         id
         for id in named
         if any(set(n.words) - LABELS <= {lex.lemma(noun), noun} and len(n.words) > 1 for n in index.names[id][:1])
+        and mostly_unique(index.table, index.column(id))
     }
     if named and not labels and noun not in lex.persons:
         return False

@@ -10,7 +10,8 @@ Reply = dict[str, Any]
 
 SENTENCE = re.compile(r"(?<=[?!])\s+|(?<=[a-z0-9'\")\]]\.)\s+(?=[A-Z\"'])|;\s+")
 CLAUSE = re.compile(
-    r",?\s+and\s+(?=(?:which|what|who|how many|how much|when|where|list|show|is there|are there|does|do)\b)", re.IGNORECASE
+    r",?\s+and\s+(?=(?:which|what|who|how many|how much|when|where|list|show|is there|are there|does|do)\b)",
+    re.IGNORECASE,
 )
 FOLLOW = re.compile(r"^(?:and\s+)?(?:what about\s+|how about\s+)?['\"“‘](?P<text>.+?)['\"”’]\s*\??$", re.IGNORECASE)
 FILLER = re.compile(

@@ -142,7 +142,11 @@ def describe(query: Query) -> str:
 def _declined(found: Sequence[Query], tables: Sequence[Table]) -> Reply:
     best = max(found, key=lambda query: (-len([w for w in query.unused if w != "?"]), query.score), default=None)
     words = list(dict.fromkeys(w for w in (best.unused if best else []) if w != "?"))
-    reason = f"I could not place {', '.join(repr(w) for w in words)}." if words else "I could not read this question with certainty."
+    reason = (
+        f"I could not place {', '.join(repr(w) for w in words)}."
+        if words
+        else "I could not read this question with certainty."
+    )
     return decline(reason, words, tables)
 
 

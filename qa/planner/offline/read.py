@@ -225,7 +225,9 @@ class Reader:
         if nxt < len(row) and row[nxt].letter == "C":
             asked.counts.append((distinct, row[nxt]))
             asked.subject = nxt + 1 < len(row) and row[nxt + 1].letter == "h"
-            asked.said_total = "total" in row[at].word or row[at].word.startswith("number") and at > 0 and row[at - 1].letter == "s"
+            asked.said_total = (
+                "total" in row[at].word or row[at].word.startswith("number") and at > 0 and row[at - 1].letter == "s"
+            )
             end = nxt + 1
             while distinct and end + 1 < len(row) and row[end].letter in "&," and row[end + 1].letter == "C":
                 asked.counts.append((True, row[end + 1]))
@@ -340,6 +342,11 @@ class Reader:
         id = measured_column(self.index, self.lex, groups)
         if id is None:
             raise NotRead(row[at].text)
+        unit = nxt
+        while unit < len(row) and row[unit].letter != "p":
+            unit += 1
+        if unit + 1 < len(row) and row[unit + 1].letter == "C" and row[unit + 1].columns[0][0] == id:
+            asked.value = True
         self.query.notes.append(
             f"{said} = {'highest' if direction == 'max' else 'lowest'} {self.linker.column(id).name}"
         )
@@ -392,10 +399,12 @@ class Reader:
             asked.keys.append(row[nxt + 2])
             return nxt + 3
         if nxt < len(row) and row[nxt].letter == "n":
+            if row[at].letter == "y":
+                raise NotRead(row[nxt].text)
             asked.each_row = True
             return nxt + 1
         if row[at].letter == "y":
-            return at + 1
+            raise NotRead(row[at].text)
         asked.each_row = True
         return at + 1
 
@@ -454,6 +463,9 @@ class Reader:
 
     def _take_grain(self, row: list[Node], at: int, asked: Asked) -> int:
         before = row[at - 1].letter if at else ""
+        if row[at].word.endswith(("ly", "annual")):
+            asked.keys.append(row[at])
+            return at + 1
         if before in ("w", "p", "S") or (before == "" and asked.wh):
             asked.targets.append(row[at])
             return at + 1
@@ -609,6 +621,10 @@ class Reader:
             raise NotRead(node.text)
         query = self.query
         way = "desc" if direction == "max" else "asc"
+        if asked.value and all(
+            t.letter == "C" and unique_values(self.index.table, self.linker.column(t.columns[0][0])) for t in targets
+        ):
+            return self._super_value(asked, direction, column)
         person = [w for w in asked.wh if w in ("who", "where", "when")]
         if not targets and not asked.keys and person:
             targets = [self._asked_column(person[0], {column.id})]
@@ -642,6 +658,12 @@ class Reader:
 
     def _super_value(self, asked: Asked, direction: str, column: Column) -> bool:
         query = self.query
+        lead = [n for n in self.row if n.letter not in "sF"][:2]
+        whose = len(lead) == 2 and lead[0].letter in "wt" and lead[1].letter == "n"
+        if whose and not asked.value and (asked.limit or 1) == 1 and not asked.top:
+            raise NotRead(lead[1].text)
+        if asked.top:
+            asked.limit = asked.limit or DEFAULT_TOP
         if (asked.limit or 1) > 1:
             query.columns = [self.name(column)] if asked.value or not asked.rows else []
             query.order, query.limit = [f"{self.name(column)} {'desc' if direction == 'max' else 'asc'}"], asked.limit
@@ -796,7 +818,10 @@ class Reader:
     def stands_for_rows(self, node: Node) -> bool:
         """`the average age of all singers`, where the word only names what a row is."""
         at = self.row.index(node) if node in self.row else 0
-        before = self.row[at - 1].letter if at else ""
+        back = at - 1
+        while back >= 0 and self.row[back].letter == "F":
+            back -= 1
+        before = self.row[back].letter if back >= 0 else ""
         column = self.linker.column(node.columns[0][0])
         rowlike = unique_values(self.index.table, column) or column.role is Role.ID
         return rowlike and before in ("o", "p", "k", "e", "i") and node.text.lower() != column.name.lower()
@@ -935,6 +960,10 @@ class Reader:
         question = [w for w in asked.wh if w in ("who", "where", "when")]
         if not targets and question:
             targets = [self._asked_column(question[0], used)]
+        if (asked.trend or asked.keys) and not asked.orders and self._summed(asked, targets):
+            return True
+        if asked.trend:
+            raise NotRead("trend")
         if not targets and self._asks_person():
             targets = [self._asked_column("who", used)]
         if any(t.letter != "C" for t in targets):
@@ -961,6 +990,19 @@ class Reader:
         if not columns and not (self._lists_rows(asked) and (query.filters or query.order)):
             raise NotRead("?")
         return True
+
+    def _summed(self, asked: Asked, targets: list[Node]) -> bool:
+        """`new listings by state`, `how has the price changed over time`: a measure without its aggregate."""
+        numeric = [t for t in targets if self._measures(t)]
+        if len(numeric) != 1 or len(targets) != 1:
+            return False
+        column = self.measurable(numeric[0])
+        function = self._summary(column)
+        self.query.notes.append(
+            f"{column.name} taken as its {'average' if function == 'mean' else 'total'} in each group"
+        )
+        asked.targets = []
+        return self._finish_groups(asked, [self.aggregate(function, column)], [])
 
     def _asks_person(self) -> bool:
         """`which player …` where no column is called player: the column of names answers."""

@@ -19,11 +19,12 @@ Phrase = tuple[str, ...]
 class Lexicon:
     """One language's word lists, keyed for look-up.
 
-    `phrases` maps the folded words of a phrase to its tags (`CMP:>=`), `ignored` are words without a
-    meaning for a plan, `light` add little beside a linked word, `row_nouns` may stand for a row.
+    `phrases` maps the folded words of a phrase to its tags (`CMP:>=`), `particles` are words without a
+    meaning of their own, `ignored` are those and fillers, `light` add little beside a linked word, `row_nouns` may stand for a row.
     """
 
     phrases: Mapping[Phrase, tuple[str, ...]]
+    particles: frozenset[str]
     ignored: frozenset[str]
     light: frozenset[str]
     row_nouns: frozenset[str]
@@ -82,7 +83,8 @@ def lexicon(language: str = "en") -> Lexicon:
     months |= {name: n + 1 for n, name in enumerate(data["month_short"])}
     return Lexicon(
         phrases={key: tuple(tags) for key, tags in phrases.items()},
-        ignored=frozenset(fold(word) for word in data["ignored"].split()),
+        particles=frozenset(fold(word) for word in data["particles"].split()),
+        ignored=frozenset(fold(word) for key in ("particles", "fillers") for word in data[key].split()),
         light=frozenset(data["light"].split()),
         row_nouns=frozenset(data["row_nouns"].split()),
         superlatives=_measures(data["superlatives"]),
