@@ -175,7 +175,7 @@ def _lengths(canvas: Canvas, data: pl.DataFrame, series: int) -> pl.Series:
 
 def _axes(canvas: Canvas, order: Sequence[str], flat: bool, values: pl.Series, *, labelled: bool) -> dict[str, Any]:
     names = category_axis(order, LYING_WIDTH if flat else TICK_WIDTH)
-    room = 0.0 if not labelled or canvas.spec.kind == "stacked_bar" else 0.18 if flat else 0.08
+    room = 0.0 if not labelled or canvas.spec.kind == "stacked_bar" else 0.08
     lengths = measure_axis(canvas.measure, values, room=room)
     if not flat:
         return {"xaxis": names, "yaxis": lengths}
@@ -220,11 +220,12 @@ def _bar(
         orientation="h" if flat else "v",
         name=literal(name or "", TICK_WIDTH),
         text=texts if labelled else None,
-        textposition="outside" if canvas.spec.kind != "stacked_bar" else "inside",
+        textposition="inside" if canvas.spec.kind == "stacked_bar" else "auto" if flat else "outside",
+        insidetextanchor="end" if flat else None,
         textangle=0,
         cliponaxis=False,
         customdata=[[a, b] for a, b in zip(literals(names), said, strict=True)],
         hovertemplate=_TEMPLATE if alone else _NAMED,
         marker={"line": {"width": 1 if canvas.spec.kind == "stacked_bar" else 0}},
-        meta={"series": number, "other": other, "measure": measure, "name": name or ""},
+        meta={"series": number, "other": other, "measure": measure, "name": name or "", "inside": alone and flat},
     )

@@ -13,7 +13,7 @@ from qa.answer.answer import AnswerColumn
 from qa.answer.chart.bars import bars, crossed_bars
 from qa.answer.chart.canvas import Canvas, Drawn
 from qa.answer.chart.clouds import boxes, histogram, scatter
-from qa.answer.chart.labels import literal
+from qa.answer.chart.labels import literal, wrapped
 from qa.answer.chart.lines import lines
 from qa.answer.chart.shares import heatmap, pie, state_tiles, value
 from qa.answer.chart.spec import ChartSpec
@@ -33,6 +33,10 @@ _DRAW: Mapping[str, Callable[[Canvas], Drawn]] = {
     "value": value,
     "map": state_tiles,
 }
+
+
+ONE_LINE = 44
+"""Characters of a legend that fit on one line of a phone."""
 
 
 @dataclass(frozen=True)
@@ -60,6 +64,7 @@ def compose(
     drawn = _DRAW[spec.kind](canvas)
     meta = {"kind": spec.kind, "flipped": drawn.flipped}
     layout = merged(merged(_frame(spec), drawn.layout), {"meta": meta, "template": {}})
+    layout = merged(layout, _short_legend(drawn.traces, layout))
     return Drawing(repaint({"data": list(drawn.traces), "layout": layout}, theme), " ".join(drawn.notes) or None)
 
 
@@ -75,6 +80,16 @@ def draw(
     return compose(spec, columns, table, total_rows=total_rows, theme=theme).figure
 
 
+def _short_legend(traces: Sequence[Mapping[str, Any]], layout: Mapping[str, Any]) -> dict[str, Any]:
+    """A few short names fit on one line above the plot, also on a phone; more stand at its right."""
+    names = [len(str(trace.get("name") or "")) + 5 for trace in traces]
+    heading = len(str(layout["legend"].get("title", {}).get("text", "")))
+    if not layout.get("showlegend") or sum(names) + heading > ONE_LINE:
+        return {}
+    above = {"orientation": "h", "x": 0, "xanchor": "left", "y": 1.02, "yanchor": "bottom", "title": {"side": "left"}}
+    return {"legend": above, "margin": {"t": layout["margin"]["t"] + 28}}
+
+
 def _frame(spec: ChartSpec) -> dict[str, Any]:
     """What every chart shares."""
     axis = {
@@ -85,10 +100,11 @@ def _frame(spec: ChartSpec) -> dict[str, Any]:
         "exponentformat": "B",
         "separatethousands": True,
     }
+    title = wrapped(spec.title)
     return {
         "separators": ".,",
         "title": {
-            "text": literal(spec.title),
+            "text": title,
             "x": 0,
             "xref": "container",
             "xanchor": "left",
@@ -99,7 +115,7 @@ def _frame(spec: ChartSpec) -> dict[str, Any]:
         "xaxis": axis
         | {"title": {"text": literal(spec.x_title, 60), "standoff": 10}, "showline": True, "showgrid": False},
         "yaxis": axis | {"title": {"text": literal(spec.y_title, 60), "standoff": 10}, "ticks": ""},
-        "margin": {"l": 12, "r": 20, "t": 56, "b": 12},
+        "margin": {"l": 12, "r": 20, "t": 56 + 20 * title.count("<br>"), "b": 12},
         "height": 400,
         "hovermode": "closest",
         "bargap": 0.25,

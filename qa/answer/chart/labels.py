@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import textwrap
 from collections.abc import Sequence
 from typing import Any
 
@@ -35,6 +36,12 @@ NAMES = {
 def literal(text: str, width: int | None = HOVER_WIDTH) -> str:
     """Text that Plotly shows as it is: its own little HTML and TeX are switched off by entities."""
     return html.escape(plain(text, width), quote=False).replace("$", "&#36;")
+
+
+def wrapped(text: str, width: int = 46, lines: int = 2) -> str:
+    """Literal text broken into lines, because Plotly's titles do not wrap on a narrow page."""
+    made = textwrap.wrap(plain(text, None), width, max_lines=lines, placeholder=" …", break_on_hyphens=False)
+    return "<br>".join(literal(line, None) for line in made)
 
 
 def literals(texts: Sequence[str], width: int | None = HOVER_WIDTH) -> list[str]:

@@ -50,7 +50,7 @@ def pie(canvas: Canvas) -> Drawn:
         marker={"line": {"width": 2}},
         meta={"slices": len(split.order), "folded": split.other is not None},
     )
-    return Drawn([made], {"showlegend": False, "margin": {"t": 84, "b": 28}}, (split.note,) if split.note else ())
+    return Drawn([made], {"showlegend": False, "margin": {"t": 92, "b": 28}}, (split.note,) if split.note else ())
 
 
 def heatmap(canvas: Canvas) -> Drawn:

@@ -117,7 +117,9 @@ def _paint(trace: Mapping[str, Any], look: Theme) -> dict[str, Any]:
         case "bar":
             own = role.get("others")
             fill = [look.other if is_other else color for is_other in own] if own else color
-            return {"marker": {"color": fill, "line": {"color": look.edge}}, "outsidetextfont": {"color": look.text}}
+            painted = {"marker": {"color": fill, "line": {"color": look.edge}}, "outsidetextfont": {"color": look.text}}
+            inside = [look.text if is_other else look.edge for is_other in own] if own else look.edge
+            return painted | ({"insidetextfont": {"color": inside}} if role.get("inside") else {})
         case "scatter" | "scattergl" if role.get("trend"):
             return {"line": {"color": look.quiet}}
         case "scatter" | "scattergl":
