@@ -503,3 +503,30 @@ def test_the_price_is_told_before_the_call(wire: Wire, sales: Table) -> None:
     assert told.dollars is not None
     assert 0.001 < told.dollars < 0.1
     assert model.estimate(built, settings(wire, "openai", model="openai/unheard-of")).dollars is None
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "gpt-5-mini",
+        "azure/gpt-4.1",
+        "openrouter/openai/gpt-4.1",
+        "hosted_vllm/qwen",
+        "lm_studio/qwen",
+        "groq/llama-3.3-70b-versatile",
+        "mistral/mistral-large-latest",
+        "deepseek/deepseek-chat",
+        "xai/grok-4",
+        "ollama/llama3",
+        "a-new-provider/some-model",
+    ],
+)
+def test_any_provider_is_reached_by_its_name(wire: Wire, sales: Table, name: str) -> None:
+    wire.says(PLAN)
+    base = wire.base("ollama_chat" if name.startswith(("ollama", "azure", "openrouter")) else "openai")
+    planned = ask(wire, sales, model=name, api_base=base)
+    if name.startswith("a-new"):
+        assert planned.failure is not None
+        assert planned.failure.code == "no_such_provider"
+    else:
+        assert accepted(planned)

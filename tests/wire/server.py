@@ -76,6 +76,7 @@ def _openai(say: Say, body: dict[str, Any]) -> dict[str, Any]:
         "object": "chat.completion",
         "created": 0,
         "model": body.get("model", "m"),
+        "service_tier": "default",
         "choices": [] if say.empty else [choice],
         "usage": {"prompt_tokens": tokens_in, "completion_tokens": tokens_out, "total_tokens": tokens_in + tokens_out},
     }
