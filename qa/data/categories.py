@@ -15,6 +15,8 @@ from qa.data.abbreviations import STANDS_FOR
 
 MOST_WORDS = 5_000
 MOST_COMPARED = 400
+REPEATED = 0.5
+"""A column with more categories for its rows than this holds names, which may differ by case alone."""
 _SMALL_WORDS = frozenset({"and", "of", "the", "for", "&", "de", "la", "und"})
 _DASHES = str.maketrans({"‐": "-", "‑": "-", "–": "-", "—": "-", "−": "-", "’": "'", "‘": "'", "“": '"', "”": '"'})
 _SPACES = re.compile(r"\s+")
@@ -62,8 +64,6 @@ def variants(values: pl.Series, counts: pl.Series, *, name: str) -> Variants:
     groups: dict[str, _Group] = {}
     for value, count in zip(values.to_list(), counts.to_list(), strict=True):
         groups.setdefault(_fold(value), _Group(_fold(value), {})).spellings[value] = count
-    if len(groups) > 0.5 * rows and len(groups) > 1:
-        return NONE
     certain: dict[str, str] = {}
     because: dict[str, str] = {}
     for group in groups.values():
@@ -77,7 +77,10 @@ def variants(values: pl.Series, counts: pl.Series, *, name: str) -> Variants:
             into[spelling], because[spelling] = groups[target].shown, rule
     for key, (target, rule) in _slips(groups, set(certain) | set(offered)).items():
         offered[groups[key].shown], because[groups[key].shown] = groups[target].shown, rule
-    return Variants(_resolved(certain), offered, because)
+    certain = _resolved(certain)
+    if len({certain.get(value, value) for value in values}) > REPEATED * rows:
+        return NONE
+    return Variants(certain, offered, because)
 
 
 def _fold(text: str) -> str:
@@ -142,6 +145,8 @@ def _abbreviated(groups: dict[str, _Group], name: str) -> dict[str, tuple[str, s
 def _known(key: str, groups: dict[str, _Group]) -> tuple[str, str, bool] | None:
     targets = [target for target in STANDS_FOR.get(key.rstrip("."), ()) if target in groups]
     if len(targets) != 1:
+        return None
+    if len(key) == 1 and any(len(other) > 1 and other != targets[0] and other.startswith(key) for other in groups):
         return None
     return targets[0], "usual abbreviation", True
 
