@@ -11,14 +11,18 @@ from qa.answer import chart, prose
 from qa.answer.answer import Answer, AnswerColumn, AnswerPart, Attempt, CheckResult, LedgerRow, Option
 from qa.answer.share import result_hash
 from qa.audit import Audit
+from qa.data.semantics import Semantics, send_rules
 from qa.data.table import Table
+from qa.data.verified import verified_match
 from qa.engine.pool import EngineFault, Pool, Stopped, shared
 from qa.engine.result import Check, PartResult
 from qa.errors import Issue, LimitExceeded, ModelUnavailable, PlanError, QAError
 from qa.plan.check import CheckedPipeline, today_clock
-from qa.plan.plan import ClarifyReply, DeclineReply, PlanReply, Reply, as_json, parse_reply
+from qa.plan.plan import Choice, ClarifyReply, DeclineReply, PlanReply, Reply, as_json, parse_reply
 from qa.plan.scope import Clock
 from qa.planner import model, offline
+from qa.planner.attempts import Planned
+from qa.planner.budget import Budget
 from qa.planner.dialogue import Turn
 from qa.planner.reply_text import extract
 from qa.settings import Settings
@@ -42,6 +46,7 @@ class Desk:
     pool: Pool
     clock: Clock
     progress: Progress = _silent
+    semantics: Mapping[str, Semantics] = field(default_factory=dict)
     started: float = field(default_factory=time.perf_counter)
     timings: dict[str, float] = field(default_factory=dict)
 
@@ -54,6 +59,19 @@ class Desk:
             return work()
         finally:
             self.timings[stage] = self.timings.get(stage, 0.0) + round((time.perf_counter() - begun) * 1000, 2)
+
+    @property
+    def metrics(self) -> dict[str, str]:
+        """Named metrics of every table."""
+        return {name: formula for table in self.tables.values() for name, formula in table.profile.metrics.items()}
+
+    @property
+    def send_rules(self) -> dict[str, str]:
+        """The most that may leave of each column for which a semantic file sets a limit."""
+        known = {name: table for name, table in self.tables.items() if name in self.semantics}
+        return {
+            key: rule for name, table in known.items() for key, rule in send_rules(table, self.semantics[name]).items()
+        }
 
     def tick(self, stage: str) -> Callable[[], None]:
         return lambda: self.progress(stage)
@@ -71,16 +89,19 @@ def ask(
     pool: Pool | None = None,
     session: str = "local",
     clock: Clock | None = None,
+    semantics: Mapping[str, Semantics] | None = None,
+    budget: Budget | None = None,
     record: bool = True,
 ) -> Answer:
     """The answer to a question about tables.
 
     `planner` is `offline` or `model` (default: the model when one is set). `saved_reply` is a model's reply to
-    use instead of calling one. Whatever goes wrong is in the answer's status and issues; nothing is raised but
+    use instead of calling one. `semantics` are the tables' semantic files by name: their verified questions are
+    tried first, their send rules bind the payload. `budget` caps what the model may cost. Whatever goes wrong is in the answer's status and issues; nothing is raised but
     what `progress` raises.
     """
-    desk = _desk(tables, settings, pool, clock, progress)
-    found = desk.clocked("plan", lambda: _planned(desk, question, planner, history, saved_reply))
+    desk = _desk(tables, settings, pool, clock, progress, semantics)
+    found = desk.clocked("plan", lambda: _planned(desk, question, planner, history, saved_reply, budget))
     return _finished(desk, question, found, session, record)
 
 
@@ -94,10 +115,11 @@ def run_plan(
     pool: Pool | None = None,
     session: str = "local",
     clock: Clock | None = None,
+    semantics: Mapping[str, Semantics] | None = None,
     record: bool = True,
 ) -> Answer:
     """The answer that a plan gives, without a planner: an edited plan, a shared link, a program's own."""
-    desk = _desk(tables, settings, pool, clock, progress)
+    desk = _desk(tables, settings, pool, clock, progress, semantics)
     try:
         parsed = reply if isinstance(reply, PlanReply) else parse_reply(reply)
         found = Found(parsed, planner="plan")
@@ -112,6 +134,7 @@ def _desk(
     pool: Pool | None,
     clock: Clock | None,
     progress: Progress | None,
+    semantics: Mapping[str, Semantics] | None,
 ) -> Desk:
     own = settings or process_settings()
     return Desk(
@@ -120,6 +143,7 @@ def _desk(
         pool or shared(),
         clock or today_clock(own.zone, own.week_start),
         progress or _silent,
+        semantics or {},
     )
 
 
@@ -138,12 +162,38 @@ class Found:
     note: str | None = None
 
 
-def _planned(desk: Desk, question: str, planner: str | None, history: Sequence[Turn], saved_reply: str | None) -> Found:
+def _planned(
+    desk: Desk,
+    question: str,
+    planner: str | None,
+    history: Sequence[Turn],
+    saved_reply: str | None,
+    budget: Budget | None,
+) -> Found:
     if saved_reply is not None:
         return _saved(saved_reply)
+    verified = _verified(desk, question)
+    if verified is not None:
+        return verified
     if (planner or ("model" if desk.settings.model else "offline")) == "offline":
         return _offline(desk, question, history)
-    return _modelled(desk, question, history)
+    if desk.settings.careful > 1:
+        return _careful(desk, question, history, budget)
+    return _modelled(desk, question, history, budget)
+
+
+def _verified(desk: Desk, question: str) -> Found | None:
+    """The plan that a person verified for this question, if there is one and it still fits."""
+    known = verified_match(question, {name: file for name, file in desk.semantics.items() if name in desk.tables})
+    if known is None:
+        return None
+    try:
+        reply = parse_reply(known.question.plan)
+    except PlanError:
+        return None
+    asked = "the same question" if known.exact else f"the question {known.question.question!r}"
+    note = f"Verified plan for {asked}{f', by {known.question.by}' if known.question.by else ''}."
+    return None if _issues(desk, reply) else Found(reply, "verified", note=note)
 
 
 def _saved(text: str) -> Found:
@@ -165,24 +215,92 @@ def _offline(desk: Desk, question: str, history: Sequence[Turn]) -> Found:
     return Found(reply, "offline", (attempt,))
 
 
-def _modelled(desk: Desk, question: str, history: Sequence[Turn]) -> Found:
+def _modelled(desk: Desk, question: str, history: Sequence[Turn], budget: Budget | None) -> Found:
     """The model's plan; when no model gives one, the offline planner's; when that declines too, the failure."""
     try:
-        planned = model.plan(
-            question, list(desk.tables.values()), settings=desk.settings, check=lambda reply: _issues(desk, reply), history=history,
-            progress=lambda detail="", *_: desk.progress("model", detail),
-        )  # fmt: skip
+        planned = model.plan(question, list(desk.tables.values()), **_model_arguments(desk, history, budget))
     except ModelUnavailable as error:
-        return replace(_offline(desk, question, history), note=str(error))
-    attempts = tuple(Attempt(**vars(attempt)) for attempt in planned.attempts)
+        return replace(_offline(desk, question, history), note=f"Planned without a model: {error}")
     if planned.reply is not None:
-        return Found(planned.reply, "model", attempts, planned.model)
+        return Found(planned.reply, "model", _attempts(planned), planned.model)
+    return _instead(desk, question, history, [planned])
+
+
+def _model_arguments(desk: Desk, history: Sequence[Turn], budget: Budget | None) -> dict[str, Any]:
+    return {
+        "settings": desk.settings, "check": lambda reply: _issues(desk, reply), "history": history, "budget": budget,
+        "send_rules": desk.send_rules, "progress": lambda detail="", *_: desk.progress("model", detail),
+    }  # fmt: skip
+
+
+def _attempts(*planned: Planned) -> tuple[Attempt, ...]:
+    return tuple(Attempt(**vars(attempt)) for one in planned for attempt in one.attempts)
+
+
+def _instead(desk: Desk, question: str, history: Sequence[Turn], tried: Sequence[Planned]) -> Found:
+    """What is said when no model gave a plan: the offline planner's plan, if it has one that fits."""
     second = _offline(desk, question, history)
-    tried = (*attempts, *second.attempts)
-    why = planned.failure or Issue("no_plan", "", "The model gave no usable plan.")
+    why = next((one.failure for one in tried if one.failure), None) or Issue(
+        "no_plan", "", "The model gave no usable plan."
+    )
     if isinstance(second.reply, PlanReply) and not _issues(desk, second.reply):
-        return replace(second, attempts=tried, note=f"Planned without a model: {why}")
-    return Found(None, "model", tried, issues=(why,))
+        return replace(second, attempts=(*_attempts(*tried), *second.attempts), note=f"Planned without a model: {why}")
+    return Found(None, "model", (*_attempts(*tried), *second.attempts), issues=(why,))
+
+
+def _careful(desk: Desk, question: str, history: Sequence[Turn], budget: Budget | None) -> Found:
+    """Several plans, run and grouped by result. Agreement is told; disagreement becomes a question back."""
+    try:
+        planned = model.plans(
+            desk.settings.careful, question, list(desk.tables.values()), **_model_arguments(desk, history, budget)
+        )
+    except ModelUnavailable as error:
+        return replace(_offline(desk, question, history), note=f"Planned without a model: {error}")
+    attempts = _attempts(*planned)
+    groups: dict[str, list[tuple[Planned, PlanReply, str]]] = {}
+    for one in planned:
+        if isinstance(one.reply, PlanReply) and (outcome := _outcome(desk, one.reply)) is not None:
+            groups.setdefault(outcome[0], []).append((one, one.reply, outcome[1]))
+    if not groups:
+        said = next((one for one in planned if one.reply is not None and not isinstance(one.reply, PlanReply)), None)
+        return (
+            _instead(desk, question, history, planned)
+            if said is None
+            else Found(said.reply, "model", attempts, said.model)
+        )
+    ranked = sorted(groups.values(), key=len, reverse=True)
+    if len(ranked) == 1:
+        one, reply, _ = ranked[0][0]
+        note = f"{len(ranked[0])} of {len(planned)} independent plans gave this result."
+        return Found(reply, "model", attempts, one.model, note=note)
+    options = tuple(
+        Choice(
+            label=f"{group[0][1].parts[0].reading or group[0][1].parts[0].title or 'one reading'}: {group[0][2]}",
+            lets=group[0][1].lets,
+            parts=group[0][1].parts,
+        )
+        for group in ranked[:3]
+    )
+    back = ClarifyReply(
+        reply="clarify", question="Independent plans gave different results. Which one do you mean?", options=options
+    )
+    return Found(back, "model", attempts)
+
+
+def _outcome(desk: Desk, reply: PlanReply) -> tuple[str, str] | None:
+    """The hash of a plan's result and its first sentence; None where it does not run."""
+    try:
+        results = desk.pool.run(reply, desk.tables, clock=desk.clock, metrics=desk.metrics, tick=desk.tick("run"))
+    except (QAError, EngineFault):
+        return None
+    first = results[0]
+    told = _part(desk, "", first, Check("second engine", None, ""), Found(reply, "model")).sentences
+    return result_hash(
+        [
+            result.frame.rename(dict(zip(result.frame.columns, map(str, range(result.frame.width)), strict=True)))
+            for result in results
+        ]
+    ), told[0] if told else ""
 
 
 def _issues(desk: Desk, reply: Reply) -> list[Issue]:
@@ -190,7 +308,12 @@ def _issues(desk: Desk, reply: Reply) -> list[Issue]:
     if not isinstance(reply, PlanReply):
         return []
     try:
-        desk.clocked("check", lambda: desk.pool.check(reply, desk.tables, clock=desk.clock, tick=desk.tick("check")))
+        desk.clocked(
+            "check",
+            lambda: desk.pool.check(
+                reply, desk.tables, clock=desk.clock, metrics=desk.metrics, tick=desk.tick("check")
+            ),
+        )
     except QAError as error:
         return list(error.issues)
     return []
@@ -225,7 +348,7 @@ def _answer(desk: Desk, question: str, found: Found) -> Answer:
             return _run(desk, question, reply, found)
         case ClarifyReply() as back:
             options = tuple(
-                Option(label=o.label, reply=None if o.parts is None else as_json(PlanReply(parts=o.parts)))
+                Option(label=o.label, reply=None if o.parts is None else as_json(PlanReply(lets=o.lets, parts=o.parts)))
                 for o in back.options
             )
             return Answer(status="clarify", question=question, question_back=back.question, options=options)
@@ -251,12 +374,22 @@ def _failed(question: str, issues: Sequence[Issue], reply: PlanReply | None = No
 def _run(desk: Desk, question: str, reply: PlanReply, found: Found) -> Answer:
     try:
         results: list[PartResult] = desk.clocked(
-            "run", lambda: desk.pool.run(reply, desk.tables, clock=desk.clock, tick=desk.tick("run"))
+            "run",
+            lambda: desk.pool.run(reply, desk.tables, clock=desk.clock, metrics=desk.metrics, tick=desk.tick("run")),
         )
         checks = _crosschecked(desk, reply, results)
     except Stopped:
         return Answer(status="failed", question=question, reason="You stopped this question before it was answered.")
-    except (PlanError, LimitExceeded) as error:
+    except PlanError as error:
+        if found.planner == "offline":
+            return Answer(
+                status="declined",
+                question=question,
+                reason=f"The plan for this question does not fit the data: {error}",
+                issues=error.issues,
+            )
+        return _failed(question, error.issues, reply)
+    except LimitExceeded as error:
         return _failed(question, error.issues, reply)
     except EngineFault as fault:
         issue = Issue(
@@ -300,7 +433,9 @@ def _crosschecked(desk: Desk, reply: PlanReply, results: Sequence[PartResult]) -
     try:
         checks: list[Check] = desk.clocked(
             "crosscheck",
-            lambda: desk.pool.crosscheck(reply, desk.tables, results, clock=desk.clock, tick=desk.tick("crosscheck")),
+            lambda: desk.pool.crosscheck(
+                reply, desk.tables, results, clock=desk.clock, metrics=desk.metrics, tick=desk.tick("crosscheck")
+            ),
         )
         return checks
     except (LimitExceeded, EngineFault) as error:

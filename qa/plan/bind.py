@@ -63,6 +63,7 @@ class Binder:
     by_time: bool = False
     inside: bool = False
     ordered_by: tuple[Order, ...] | None = None
+    partition: tuple[Ref, ...] = ()
 
     def formula(self, text: str, where: str = "") -> Typed:
         """The typed formula of a text, tried first as an exact column name."""
@@ -120,6 +121,9 @@ class Binder:
         alike = [name for name in self.outer if name.casefold() == node.name.casefold()]
         if len(alike) == 1:
             return self.outer[alike[0]]
+        named = self.scope.world.metrics.get(node.name)
+        if named is not None and node.owner is None and not self.scope.has(node.name):
+            return self.bind(f.parse(named))
         column = self.scope.column(node.name, node.owner)
         self.scope.refuse("not_grouped", f"{column.name!r} is neither a key nor an aggregate.", f"Add it to `by`, or use only({f.quoted_name(column.name)}).")
 
@@ -261,7 +265,7 @@ class Binder:
 
     def group(self, node: f.Node | None) -> tuple[Ref, ...] | None:
         if node is None:
-            return None if self.mode == "metric" and not self.inside else ()
+            return None if self.mode == "metric" and not self.inside else self.partition
         items = node.items if isinstance(node, f.Items) else (node,)
         if self.mode != "metric":
             bound = [self.bind(item) for item in items]

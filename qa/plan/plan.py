@@ -62,6 +62,7 @@ class Choice(Written):
 
     label: str
     parts: tuple[Part, ...] | None = None
+    lets: tuple[Let, ...] = ()
 
 
 class ClarifyReply(Written):
@@ -100,6 +101,7 @@ def parse_reply(reply: str | Mapping[str, Any]) -> Reply:
     for index, option in enumerate(data.get("options") or []):
         if isinstance(option, dict):
             _parse_steps(option, "parts", issues, f"options[{index}].")
+            _parse_steps(option, "lets", issues, f"options[{index}].")
     if issues:
         raise PlanError(issues)
     try:
