@@ -32,7 +32,7 @@ def board(here: Session) -> None:
     _filters(here)
     with st.spinner("Running the board"):
         tiles = boarding.tiles(here)
-    grid = st.grid(3, min_column_width=260, border=True)
+    grid = st.grid(3, min_column_width=200, border=True)
     for tile in tiles:
         with grid.cell(column_span=tile.pin.width):
             _tile(here, tile)

@@ -54,7 +54,7 @@ def columns(table: Table) -> None:
             "column": [c.name for c in profile],
             "kind": [c.kind.value for c in profile],
             "role": [_role(c) for c in profile],
-            "missing": [c.missing / c.count if c.count else 0.0 for c in profile],
+            "missing": [c.missing / table.rows if table.rows else 0.0 for c in profile],
             "distinct": [c.distinct for c in profile],
             "lowest": [_short(c, c.low) for c in profile],
             "typical": [_typical(c) for c in profile],
@@ -118,7 +118,7 @@ def column_detail(table: Table) -> None:
                 words = ", ".join(f"{word!r} ({count:,})" for word, count in report.null_words.items())
                 st.text(f"Read as missing: {words}")
         shown: dict[str, float | None] = {
-            "values": column.count - column.missing,
+            "values": column.count,
             "missing": column.missing,
             "distinct": column.distinct,
         }

@@ -17,6 +17,7 @@ PAGES = {
     "settings": ("pages/settings.py", "Settings", ":material/tune:"),
 }
 """key -> file, label, icon, in the order of the navigation"""
+WIDE = frozenset({"data", "board", "audit"})
 
 
 def open_page(key: str) -> Session:
@@ -28,7 +29,7 @@ def open_page(key: str) -> Session:
         layout="wide",
         menu_items={"About": "Ask your own tables."},
     )
-    theme.apply()
+    theme.apply(wide=key in WIDE)
     sign_in.gate()
     here = session()
     settle(here)

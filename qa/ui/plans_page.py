@@ -37,9 +37,8 @@ def formula_box(here: Session) -> None:
     """Type a formula; see what it gives, or what is wrong with it."""
     dataset = datasets.current(here)
     names = [table.name for table in dataset.tables]
-    left, right = st.columns([1, 3])
-    source = left.selectbox("Table", names, key=f"formula-table-{dataset.key}") if len(names) > 1 else names[0]
-    formula = right.text_input("Formula", "count()", key="formula", placeholder="sum(price * quantity)")
+    source = st.selectbox("Table", names, key=f"formula-table-{dataset.key}") if len(names) > 1 else names[0]
+    formula = st.text_input("Formula", "count()", key="formula", placeholder="sum(price * quantity)")
     if not formula.strip():
         return
     step = {"op": "summarize", "by": [], "metrics": [f"{formula} as result"]}

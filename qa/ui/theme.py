@@ -34,6 +34,9 @@ CSS = """
 """
 
 
-def apply() -> None:
-    """Add the style to this page. Nothing of a person's data is ever in it."""
-    st.html(CSS)
+WIDE = '<style>[data-testid="stMainBlockContainer"] { max-width: 84rem; }</style>'
+
+
+def apply(*, wide: bool = False) -> None:
+    """Add the style to this page; `wide` gives tables and tiles more room. Nothing of a person's data is ever in it."""
+    st.html(CSS + WIDE if wide else CSS)

@@ -45,4 +45,4 @@ def seconds(value: float) -> str:
 
 def money(value: float) -> str:
     """US dollars with as many decimals as a small sum needs; the sign is escaped for Markdown."""
-    return f"&#36;{value:.4f}" if value < 0.1 else f"&#36;{value:,.2f}"
+    return f"&#36;{value:.4f}" if 0 < value < 0.1 else f"&#36;{value:,.2f}"
