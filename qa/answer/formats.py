@@ -218,6 +218,13 @@ def duration(seconds: float) -> str:
 GRAINS = ("year", "quarter", "month", "week", "day")
 
 
+def grain_of(values: pl.Series) -> str | None:
+    """`month` where every date is the first of its month (two at least), so that nothing is lost by saying the month."""
+    days = values.drop_nulls()
+    is_first = days.len() > 1 and days.dtype == pl.Date and bool((days.dt.day() == 1).all())
+    return "month" if is_first else None
+
+
 def _day(value: dt.date, grain: str | None) -> str:
     match grain:
         case "year":

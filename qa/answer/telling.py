@@ -12,7 +12,7 @@ import polars as pl
 
 from qa.answer.answer import AnswerColumn
 from qa.answer.conditions import where
-from qa.answer.formats import PLAIN, Style, joined, number, percent, plural, show, words
+from qa.answer.formats import PLAIN, Style, grain_of, joined, number, percent, plural, show, words
 from qa.answer.shape import Measure, Shape
 from qa.types import Kind, Role
 
@@ -37,7 +37,13 @@ class Result:
         return self.table.height == self.total_rows
 
     def say(self, name: str, value: Any) -> str:
-        return show(value, self.columns.get(name), self.style, self.shape.grain(name))
+        return show(value, self.columns.get(name), self.style, self.grain(name))
+
+    def grain(self, name: str) -> str | None:
+        """The calendar unit a key's dates are said in."""
+        known = self.shape.grain(name)
+        is_key = known is None and name in self.shape.keys and name in self.table.columns
+        return grain_of(self.table[name]) if is_key else known
 
     def label(self, row: int) -> str:
         """What the row is, from its keys: `Sun`, `pclass 1`, `smoker true`, `(no day)`."""

@@ -472,3 +472,11 @@ def _multiset(rows: list[tuple[Any, ...]]) -> list[tuple[str, ...]]:
 def test_roles_that_are_no_measures_are_never_drawn_as_lengths() -> None:
     columns = [column("name", "text"), column("customer", "integer", role=Role.ID)]
     assert _chosen(plan(), columns, (["a", "b"], [1, 2])) is None
+
+
+def test_first_days_of_months_are_months_and_gaps_keep_their_width() -> None:
+    columns = [MONTH, column("sales", "integer")]
+    days = [dt.date(2024, 1, 1), dt.date(2024, 2, 1), dt.date(2024, 6, 1)]
+    made, drawn = _drawn(plan(summarize(["month"], "sum(x) as sales")), columns, (days, [120, 80, 200]))
+    assert made["figure"]["layout"]["xaxis"]["type"] == "date"
+    assert drawn == [("2024-01", 120), ("2024-02", 80), ("2024-06", 200)]

@@ -78,7 +78,9 @@ class Canvas:
             form = {"tickformat": "d"} if field.is_time else ticks(field.column)
             step = {"dtick": 1} if field.is_time and field.distinct <= 12 else {}
             return times(field.values), {"type": "linear", **form, **step}
-        return times(field.values), {"type": "date"} | _date_ticks(self.spec.grain)
+        return times(field.values, self.spec.grain if field.name == self.spec.x else None), {
+            "type": "date"
+        } | _date_ticks(self.spec.grain)
 
 
 def _date_ticks(grain: str | None) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from qa.answer.answer import AnswerColumn
 from qa.answer.chart.order import ranks_of
 from qa.answer.chart.spec import ChartSpec, Kind
 from qa.answer.chart.tiles import are_states
-from qa.answer.formats import words
+from qa.answer.formats import grain_of, words
 from qa.answer.shape import Measure, Shape, read
 from qa.types import Kind as ValueKind
 from qa.types import Role
@@ -135,8 +135,13 @@ class Sight:
         ranked = bool(rank and rank[0].name in y) or bool(self.shape.order and not rank and x in dict(self.shape.order))
         measures = [measure for measure in self.measures if measure.name in y]
         additive = bool(measures) and all(measure.additive for measure in measures)
-        made = ChartSpec(kind, x, tuple(y), color, ranked, additive, self.shape.grain(x), **more)
+        made = ChartSpec(kind, x, tuple(y), color, ranked, additive, self.grain(x), **more)
         return self.titled(made)
+
+    def grain(self, name: str | None) -> str | None:
+        if name is None or name not in self.shape.keys:
+            return None
+        return self.shape.grain(name) or grain_of(self.table[name])
 
     def titled(self, spec: ChartSpec) -> ChartSpec:
         shown = spec.color if spec.kind == "heatmap" else None

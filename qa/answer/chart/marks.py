@@ -126,13 +126,13 @@ def array(values: pl.Series) -> np.ndarray[Any, Any]:
     return values.cast(pl.Float64).fill_nan(None).to_numpy().astype(np.float64)
 
 
-def times(values: pl.Series) -> list[Any]:
-    """Moments as ISO text for a date axis; years and numbers stay numbers."""
+def times(values: pl.Series, grain: str | None = None) -> list[Any]:
+    """Moments as ISO text for a date axis (months as `2024-01`); years and numbers stay numbers."""
     if isinstance(values.dtype, pl.Datetime):
         local = values.dt.replace_time_zone(None)
         return local.dt.to_string("%Y-%m-%dT%H:%M:%S%.f").to_list()
     if values.dtype == pl.Date:
-        return values.dt.to_string("%Y-%m-%d").to_list()
+        return values.dt.to_string("%Y-%m" if grain == "month" else "%Y-%m-%d").to_list()
     if values.dtype.is_numeric():
         return values.to_list()
     return values.cast(pl.String).to_list()
