@@ -117,7 +117,7 @@ _SIGNS: tuple[tuple[_Sign, str], ...] = (
     ),
     (_says(r"(temperature|response_format|json_schema|tool_choice|max_tokens)\b.*\bnot support"), "bad_parameter"),
     (
-        _says(r"response_format|json_schema|output_format|output_config|response_json_schema|invalid schema"),
+        _says(r"response_format|json_schema|output_format|output_config|response_json_schema|\bschema\b|\bgrammar\b"),
         "bad_parameter",
     ),
     (_says(r"argument after \*\* must be a mapping"), "empty_choices"),

@@ -12,15 +12,13 @@ import urllib.request
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass
-from functools import lru_cache
 from types import ModuleType
 from typing import Any
 from zoneinfo import ZoneInfo
 
 from qa.data.table import Table
 from qa.errors import Issue, ModelUnavailable
-from qa.plan.plan import reply_schema
-from qa.planner import faults, payload, pricing, tokens
+from qa.planner import faults, payload, pricing, schema, tokens
 from qa.planner.attempts import Attempt, Call, Planned, Said
 from qa.planner.budget import Budget
 from qa.planner.dialogue import Turn
@@ -177,7 +175,7 @@ def _first(
             timeout=settings.model_timeout,
             max_tokens=settings.max_tokens_out,
             temperature=temperature,
-            schema_tokens=_schema_tokens(),
+            schema_tokens=schema.size(provider_of(name)[0].follows_references),
             address=access(name, settings).get("api_base", ""),
             stop=stop,
             progress=progress,
@@ -221,7 +219,7 @@ def call(request: Call, settings: Settings) -> Said:
         "num_retries": 0,
         "max_retries": 0,
         **reach,
-        **_held_to(request.shape),
+        **_held_to(request.shape, provider),
     }
     if request.temperature is not None:
         options["temperature"] = request.temperature
@@ -233,34 +231,15 @@ def call(request: Call, settings: Settings) -> Said:
         raise CallFailed(faults.name(error, secrets=(reach.get("api_key", ""),))) from error
 
 
-@lru_cache(maxsize=1)
-def _schema() -> dict[str, Any]:
-    """The schema of a reply without the descriptions, which the prompt gives already."""
-    made: dict[str, Any] = _undescribed(reply_schema())
-    return made
-
-
-def _undescribed(schema: Any) -> Any:
-    match schema:
-        case {"properties": dict() as properties, **rest}:
-            kept = {name: _undescribed(inner) for name, inner in properties.items()}
-            return {**_undescribed(rest), "properties": kept}
-        case dict():
-            return {key: _undescribed(item) for key, item in schema.items() if key != "description"}
-        case list():
-            return [_undescribed(item) for item in schema]
-    return schema
-
-
-def _held_to(shape: Shape) -> dict[str, Any]:
+def _held_to(shape: Shape, provider: Provider) -> dict[str, Any]:
     """The parameters that ask for a reply in this shape."""
-    schema = _schema()
+    wanted = schema.sent(provider.follows_references)
     match shape:
         case "schema":
-            named = {"name": "reply", "schema": schema, "strict": True}
+            named = {"name": "reply", "schema": wanted, "strict": True}
             return {"response_format": {"type": "json_schema", "json_schema": named}}
         case "tool":
-            tool = {"name": "reply", "description": "Give the reply.", "parameters": schema}
+            tool = {"name": "reply", "description": "Give the reply.", "parameters": wanted}
             return {
                 "tools": [{"type": "function", "function": tool}],
                 "tool_choice": {"type": "function", "function": {"name": "reply"}},
@@ -306,11 +285,6 @@ def _dollars(response: Any, model: str, tokens_in: int, tokens_out: int) -> floa
     return float(priced)
 
 
-@lru_cache(maxsize=1)
-def _schema_tokens() -> int:
-    return tokens.count(json.dumps(_schema()))
-
-
 @dataclass(frozen=True)
 class Estimate:
     """What a question will use before it is asked: tokens, and US dollars for one clean reply and at the very most.
@@ -326,7 +300,7 @@ class Estimate:
 
 def estimate(built: Payload, settings: Settings) -> Estimate:
     """The expected size and price of sending this payload to `settings.model`."""
-    tokens_in = built.tokens + _schema_tokens()
+    tokens_in = built.tokens + (schema.size(provider_of(settings.model)[0].follows_references) if settings.model else 0)
     usual = min(400, settings.max_tokens_out)
     prices = pricing.facts(full_name(settings.model)).prices if settings.model else None
     dollars = tokens_in * prices[0] + usual * prices[1] if prices else None

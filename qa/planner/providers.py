@@ -33,13 +33,15 @@ class Provider:
     local: bool = False
     marks_cache: bool = False
     """the prompt's static part must be marked to be cached"""
+    follows_references: bool = False
+    """its schemas may define a piece once and refer to it"""
 
 
 PROVIDERS: tuple[Provider, ...] = (
-    Provider("openai", "OpenAI", ("OPENAI_API_KEY",)),
+    Provider("openai", "OpenAI", ("OPENAI_API_KEY",), follows_references=True),
     Provider("anthropic", "Anthropic", ("ANTHROPIC_API_KEY",), ("schema", "tool", "text"), marks_cache=True),
     Provider("gemini", "Google Gemini", ("GEMINI_API_KEY", "GOOGLE_API_KEY")),
-    Provider("azure", "Azure OpenAI", ("AZURE_API_KEY",)),
+    Provider("azure", "Azure OpenAI", ("AZURE_API_KEY",), follows_references=True),
     Provider("bedrock", "Amazon Bedrock", (), ("schema", "tool", "text")),
     Provider("vertex_ai", "Google Vertex AI", ()),
     Provider("groq", "Groq", ("GROQ_API_KEY",)),

@@ -14,7 +14,7 @@ from qa.data.table import Table
 from qa.errors import Issue, PlanError
 from qa.plan.check import check
 from qa.plan.plan import PlanReply, as_json
-from qa.planner import model
+from qa.planner import model, payload
 from qa.planner.attempts import Planned
 from qa.planner.budget import Budget, Purse
 from qa.settings import Settings
@@ -341,14 +341,15 @@ def test_a_cap_that_is_too_small_stops_the_call_before_it_is_made(
 
 
 def test_money_is_capped_over_a_session(wire: Wire, sales: Table) -> None:
-    purse = Purse(0.012)
-    wire.says(Say(PLAN, tokens=(2000, 800)))
     chosen = settings(wire, "anthropic")
+    built = payload.build(QUESTION, [sales], privacy="profile")
+    purse = Purse(model.estimate(built, chosen).tokens_in * 3e-6 * 1.5)
+    wire.says(Say(PLAN, tokens=(2000, 800)))
     spent = [
         model.plan(QUESTION, [sales], settings=chosen, check=checker(sales), budget=Budget.of(chosen, purse=purse))
         for _ in range(3)
     ]
-    assert purse.spent <= 0.02
+    assert purse.spent <= purse.limit + 0.018
     assert spent[-1].failure is not None
     assert spent[-1].failure.code == "too_dear"
     assert "session" in spent[-1].failure.message
@@ -356,8 +357,11 @@ def test_money_is_capped_over_a_session(wire: Wire, sales: Table) -> None:
 
 def test_the_reply_gets_no_more_room_than_the_money_allows(wire: Wire, sales: Table) -> None:
     wire.says(PLAN)
-    ask(wire, sales, "anthropic", max_cost_question=0.02)
-    assert wire.requests[0]["body"]["max_tokens"] < 1000
+    chosen = settings(wire, "anthropic")
+    built = payload.build(QUESTION, [sales], privacy="profile")
+    reading = model.estimate(built, chosen).tokens_in * 3e-6
+    ask(wire, sales, "anthropic", max_cost_question=reading + 0.01)
+    assert 200 < wire.requests[0]["body"]["max_tokens"] < 1000
 
 
 def test_stop_returns_at_once_while_a_call_is_under_way(wire: Wire, sales: Table) -> None:
@@ -496,8 +500,6 @@ def test_models_are_listed_for_the_providers_with_a_key(wire: Wire, monkeypatch:
 
 
 def test_the_price_is_told_before_the_call(wire: Wire, sales: Table) -> None:
-    from qa.planner import payload
-
     built = payload.build(QUESTION, [sales], privacy="profile")
     told = model.estimate(built, settings(wire, "anthropic"))
     assert told.dollars is not None
