@@ -11,8 +11,8 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from qa.answer import codec, report
-from qa.answer.answer import Answer
-from qa.answer.chart import KINDS, ThemeName
+from qa.answer.answer import Answer, AnswerPart
+from qa.answer.chart import KINDS, ThemeName, figure
 from qa.answer.formats import plain, show
 from qa.answer.page import escaped, page
 from qa.answer.share import MOST_CHARACTERS, Digest, Label, is_plan, plan_only
@@ -269,7 +269,7 @@ def _tile_html(board: Board, tile: Tile, theme: ThemeName) -> str:
     rows = report.ROWS if tile.pin.table else 0
     blocks = [
         report.part_html(part, f"chart-{tile.pin.id}-{n}", theme=theme, rows=rows, heading=several, evidence=False)
-        for n, part in enumerate(tile.answer.parts)
+        for n, part in enumerate(shown_parts(tile))
     ]
     unfiltered = bool(board.filters) and not tile.filtered
     return "".join(
@@ -287,13 +287,25 @@ def markdown(board: Board, tiles: Sequence[Tile], *, made: datetime | None = Non
             lines += [f"{report.literal(line)}\n" for line in report.status_words(tile.answer)]
         if board.filters and not tile.filtered:
             lines += ["**Warning:** The board's filter does not reach this answer.", ""]
-        for part in tile.answer.parts:
+        for part in shown_parts(tile):
             heading = "###" if len(tile.answer.parts) > 1 else None
             lines += report.part_markdown(
                 part, heading=heading, evidence=False, rows=report.ROWS if tile.pin.table else 0
             )
     lines += ["---", "", *(f"- Data: {report.literal(source)}" for source in _sources(tiles)), ""]
     return "\n".join(lines)
+
+
+def shown_parts(tile: Tile) -> list[AnswerPart]:
+    """The tile's parts with the chart that the pin asks for, where it fits."""
+    if tile.pin.chart is None:
+        return list(tile.answer.parts)
+    return [part.model_copy(update={"chart": _redrawn(part, tile.pin.chart)}) for part in tile.answer.parts]
+
+
+def _redrawn(part: AnswerPart, kind: str) -> dict[str, Any] | None:
+    made = figure(columns=part.columns, table=part.table, plan=part.plan, total_rows=part.total_rows, kind=kind)
+    return made or part.chart
 
 
 def filter_words(board: Board) -> list[str]:

@@ -35,7 +35,8 @@ class Shape:
     `keys` say what a row is (groups, a date, a name), `measures` how much. `grouped` is true when the keys come
     from a summarize, so that each combination stands once. `order` are the shown columns the plan sorted by,
     as (name, descending); `rank` the measure the rows are ranked by (it need not be shown), highest first when True;
-    `limit` is the n of the last limit; `conditions` are the row filters in force;
+    `limit` is the n of the last limit; `partial` says that
+    groups were cut off or filtered away, so that what is left is not the whole; `conditions` are the row filters in force;
     `special` is the analysis op whose table has its own sentence (correlate, test, fit, describe).
     """
 
@@ -45,6 +46,7 @@ class Shape:
     order: tuple[tuple[str, bool], ...] = ()
     rank: tuple[Measure, bool] | None = None
     limit: int | None = None
+    partial: bool = False
     from_end: bool = False
     conditions: tuple[str, ...] = ()
     special: str | None = None
@@ -154,10 +156,12 @@ class _Walk:
     grouped: bool = False
     order: tuple[tuple[str, bool], ...] = ()
     limit: int | None = None
+    partial: bool = False
     from_end: bool = False
     conditions: tuple[str, ...] = ()
     special: str | None = None
     grains: Mapping[str, str] = field(default_factory=dict)
+    pivoted: Measure | None = None
 
     def after(self, step: Mapping[str, Any]) -> _Walk:
         change = _STEPS.get(str(step.get("op")))
@@ -165,7 +169,7 @@ class _Walk:
 
 
 def _filter(walk: _Walk, step: Mapping[str, Any]) -> _Walk:
-    return replace(walk, conditions=(*walk.conditions, str(step.get("where", ""))))
+    return replace(walk, conditions=(*walk.conditions, str(step.get("where", ""))), partial=walk.grouped)
 
 
 def _summarize(walk: _Walk, step: Mapping[str, Any]) -> _Walk:
@@ -196,7 +200,7 @@ def _limit(walk: _Walk, step: Mapping[str, Any]) -> _Walk:
     order = tuple(ordering(text) for text in _texts(step.get("order")))
     n = step.get("n")
     limit = n if isinstance(n, int) and not step.get("by") and not step.get("offset") else None
-    return replace(walk, order=order or walk.order, limit=limit, from_end=step.get("from") == "end")
+    return replace(walk, order=order or walk.order, limit=limit, partial=True, from_end=step.get("from") == "end")
 
 
 def _rename(walk: _Walk, step: Mapping[str, Any]) -> _Walk:
@@ -220,7 +224,12 @@ def _renamed(walk: _Walk, names: Mapping[str, str]) -> _Walk:
 
 def _pivot(walk: _Walk, step: Mapping[str, Any]) -> _Walk:
     keys = tuple(named(text)[1] for text in _texts(step.get("by")))
-    return _Walk(keys, {}, True, conditions=walk.conditions)
+    values = [phrase(*named(text)) for text in _texts(step.get("values"))]
+    return _Walk(keys, {}, True, conditions=walk.conditions, pivoted=values[0] if len(values) == 1 else None)
+
+
+def _sample(walk: _Walk, step: Mapping[str, Any]) -> _Walk:
+    return replace(walk, partial=True)
 
 
 def _special(walk: _Walk, step: Mapping[str, Any]) -> _Walk:
@@ -242,6 +251,7 @@ _STEPS = {
     "window": _derive,
     "sort": _sort,
     "limit": _limit,
+    "sample": _sample,
     "rename": _rename,
     "pivot": _pivot,
     "correlate": _special,
@@ -274,7 +284,7 @@ def read(plan: Plan, columns: Sequence[AnswerColumn]) -> Shape:
     keys = tuple(key for key in walk.keys if key in names) if walk.grouped else ()
     dims = keys or tuple(column.name for column in columns if _names_a_row(column, walk))
     measures = tuple(
-        _typed(known.get(column.name) or Measure(column.name, words(column.name)), column)
+        _typed(known.get(column.name) or _unnamed(column.name, walk), column)
         for column in columns
         if column.name not in dims and column.kind.numeric and column.role not in (Role.ID,)
     )
@@ -286,11 +296,19 @@ def read(plan: Plan, columns: Sequence[AnswerColumn]) -> Shape:
         order=order,
         rank=_rank(walk, columns, dims),
         limit=walk.limit,
+        partial=walk.partial,
         from_end=walk.from_end,
         conditions=walk.conditions,
         special=walk.special,
         grains=walk.grains,
     )
+
+
+def _unnamed(name: str, walk: _Walk) -> Measure:
+    """A column that no step names: one of a table, or one that a pivot made of a value."""
+    if walk.pivoted is None:
+        return Measure(name, words(name))
+    return replace(walk.pivoted, name=name, phrase=f"{walk.pivoted.phrase} for {words(name)}")
 
 
 def _rank(walk: _Walk, columns: Sequence[AnswerColumn], keys: tuple[str, ...]) -> tuple[Measure, bool] | None:

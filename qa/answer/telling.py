@@ -258,7 +258,7 @@ def _unknown(result: Result, measure: Measure, values: Sequence[Any]) -> list[st
 
 def _total(result: Result, measure: Measure) -> list[str]:
     """The sum over all groups, where it means something and every group is here."""
-    if not measure.additive or not result.complete or result.shape.limit or result.table.height < 3:
+    if not measure.additive or not result.complete or result.shape.partial or result.table.height < 3:
         return []
     total = sum(value for value in result.values(measure) if value is not None)
     return [f"All {number(result.table.height, result.style)} groups together: {result.say(measure.name, total)}."]

@@ -175,3 +175,13 @@ def test_a_pin_whose_table_is_hidden_shows_none() -> None:
     tiles = boards.refreshed(hidden, lambda reply: _answer([1, 2]))
     assert boards.html(hidden, tiles).count("<table>") == 1
     assert isinstance(tiles[0].answer.parts[0].table, pl.DataFrame)
+
+
+def test_a_pin_keeps_the_chart_that_was_picked() -> None:
+    picked = boards.changed(BOARD, "p1", chart="pie")
+    tiles = boards.refreshed(picked, lambda reply: _answer([1, 2]))
+    assert '"type": "pie"' not in boards.html(picked, tiles)
+    counted = plan(summarize(["day"], "count() as trips"))
+    answer = _answer([1, 2])
+    whole = answer.model_copy(update={"parts": (answer.parts[0].model_copy(update={"plan": counted}),)})
+    assert '"type": "pie"' in boards.html(picked, boards.refreshed(picked, lambda reply: whole))

@@ -17,9 +17,9 @@ from hypothesis import strategies as st
 
 from qa.answer import chart
 from qa.answer.answer import AnswerColumn
-from qa.answer.chart.choose import CATEGORIES
 from qa.answer.chart.marks import MARKS
 from qa.answer.chart.order import natural
+from qa.answer.chart.sight import CATEGORIES
 from qa.answer.chart.tiles import PLACES
 from qa.types import Kind, Role
 

@@ -59,6 +59,22 @@ CASES: list[tuple[str, Any, list[Any], tuple[list[Any], ...], dict[str, Any], li
         ["Where price is above 1,000,000 and year is 2013, the number of rows is 5."],
     ),
     (
+        "what is left after a filter on groups is not given as the total",
+        plan(summarize(["day"], "count() as trips"), {"op": "filter", "where": "trips > 1"}),
+        [DAY, COUNT],
+        (["a", "b", "c"], [2, 3, 4]),
+        {},
+        ["Where trips is above 1, c has the largest number of trips: 4, then b 3 and a 2."],
+    ),
+    (
+        "a pivoted column says what it measures",
+        plan({"op": "pivot", "by": ["day"], "names_from": "region", "values": ["sum(sales) as sales"]}),
+        [DAY, column("East")],
+        (["Fri", "Sat"], [1.0, 2.0]),
+        {},
+        ["Sat has the larger total sales for East: 2 against 1 for Fri, a difference of 1."],
+    ),
+    (
         "a tie for the top names both",
         plan(BY_DAY, TOP), [DAY, TIP], (["Sat", "Sun"], [3.0, 3.0]), {},
         ["Sat and Sun tie for the highest average tip: $3.00."] ,

@@ -9,9 +9,9 @@ from typing import Any
 import polars as pl
 
 from qa.answer.chart.canvas import Canvas, Drawn, category_axis, legend_title, measure_axis, trace
-from qa.answer.chart.choose import CATEGORIES, SERIES, Field
 from qa.answer.chart.labels import LYING_WIDTH, TICK_WIDTH, literal, literals
 from qa.answer.chart.marks import array, repeated_names, spread, texts_of
+from qa.answer.chart.sight import CATEGORIES, SERIES, Field
 from qa.answer.formats import show, words
 
 LONG_LABEL = 14

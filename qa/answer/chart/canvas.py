@@ -10,9 +10,9 @@ from typing import Any
 import polars as pl
 
 from qa.answer.answer import AnswerColumn
-from qa.answer.chart.choose import CATEGORIES, Field, capital
 from qa.answer.chart.labels import TICK_WIDTH, literal, literals
 from qa.answer.chart.marks import Categories, categories, times
+from qa.answer.chart.sight import CATEGORIES, Field, capital
 from qa.answer.chart.spec import ChartSpec
 from qa.answer.chart.theme import ticks
 from qa.answer.formats import show, words

@@ -8,9 +8,9 @@ import numpy as np
 import polars as pl
 
 from qa.answer.chart.canvas import HOVERED, Canvas, Drawn, category_axis, legend_title, number_ticks, trace
-from qa.answer.chart.choose import SERIES
 from qa.answer.chart.labels import TICK_WIDTH, literal
 from qa.answer.chart.marks import MARKS, array, thinned
+from qa.answer.chart.sight import SERIES
 from qa.answer.formats import number, plural, show, words
 
 FAST_FROM = 3_000

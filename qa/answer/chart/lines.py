@@ -17,9 +17,9 @@ from qa.answer.chart.canvas import (
     number_ticks,
     trace,
 )
-from qa.answer.chart.choose import SERIES, Field
 from qa.answer.chart.labels import TICK_WIDTH, literal, literals
 from qa.answer.chart.marks import MARKS, array, spread, texts_of
+from qa.answer.chart.sight import SERIES, Field
 from qa.answer.formats import number, words
 
 MARKERS = 40

@@ -10,8 +10,8 @@ import numpy as np
 import polars as pl
 
 from qa.answer.answer import AnswerColumn
-from qa.answer.chart.choose import CATEGORIES, SERIES, Field
 from qa.answer.chart.order import ranks_of
+from qa.answer.chart.sight import CATEGORIES, SERIES, Field
 from qa.answer.chart.spec import ChartSpec
 from qa.answer.formats import number, show, words
 

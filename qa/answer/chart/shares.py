@@ -8,9 +8,9 @@ import numpy as np
 import polars as pl
 
 from qa.answer.chart.canvas import Canvas, Drawn, category_axis, trace
-from qa.answer.chart.choose import SLICES
 from qa.answer.chart.labels import literal, literals
 from qa.answer.chart.marks import array, spread
+from qa.answer.chart.sight import SLICES
 from qa.answer.chart.theme import figure_format, ticks
 from qa.answer.chart.tiles import PLACES, code_of
 from qa.answer.formats import show, words
