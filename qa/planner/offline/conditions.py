@@ -42,7 +42,7 @@ class Conditions:
 
     def run(self, row: list[Node]) -> list[Node]:
         for step in (self._limits, self._contains, self._number_lists, self._quantities, self._value_lists, self._relative, self._columns_compared,
-                     self._averages, self._edge, self._missing, self._attach_all, self._having, self._measured, self._truths, self._alone, self._either):  # fmt: skip
+                     self._averages, self._edge, self._missing, self._attach_all, self._having, self._known, self._measured, self._truths, self._alone, self._either):  # fmt: skip
             row = step(row)
         return row
 
@@ -282,6 +282,16 @@ class Conditions:
                 continue
             made = Filter(f"{self.name(id)} {op} {fn}({self.name(id)})", (id,), node.text)
             return [*row[:start], _made("F", row[start:end], [[made]]), *self._averages(row[end:])]
+        return row
+
+    # `how many orders have a refund`
+    def _known(self, row: list[Node]) -> list[Node]:
+        letters = "".join(n.letter for n in row)
+        if letters.endswith("hC") and "k" in letters and "n" in letters[letters.index("k") :]:
+            id = row[-1].columns[0][0]
+            if len(row[-1].columns) == 1 and row[-1].columns[0][1] >= 0.85 and self.column(id).nullable and id not in self.index.yes:
+                made = Filter(f"{self.name(id)} is not null", (id,), row[-1].text, op="known")
+                return [*row[:-2], _made("F", row[-2:], [[made]])]
         return row
 
     def _plain_averages(self, row: list[Node]) -> list[Node]:
@@ -662,6 +672,7 @@ class Conditions:
                     negated = bool(out) and out[-1].letter == "!"
                     if negated:
                         out.pop()
+                    negated = negated != (node.link.tag("NEG") is not None)
                     out.append(_made("F", [node], [[self.truth(pairs[0][0], not negated, node.text)]]))
                     continue
             out.append(node)

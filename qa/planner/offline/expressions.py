@@ -127,17 +127,20 @@ def _percentages(linker: Linker, row: list[Node]) -> list[Node]:
 def _named(linker: Linker, row: list[Node]) -> list[Node]:
     """`total revenue, price times quantity`: words that the formula after the comma explains are its name."""
     for at, node in enumerate(row):
-        if node.letter != "C" or not node.columns[0][0].startswith("=") or at < 2 or row[at - 1].letter not in ",b":
+        if node.letter != "C" or not node.columns[0][0].startswith("=") or at < 1:
             continue
-        start = at - 1
+        bracketed = node.link.text.startswith("(") and row[at - 1].letter in "?len%"
+        if row[at - 1].letter not in ",b" and not bracketed:
+            continue
+        start = at if bracketed else at - 1
         while start and row[start - 1].letter in "?len%":
             start -= 1
-        name = [n for n in row[start : at - 1] if n.letter == "?"]
+        name = [n for n in row[start:at] if n.letter == "?"]
         if not name:
             continue
         id, formula = node.columns[0][0], linker.virtual[node.columns[0][0]][1]
         share = any(n.letter == "%" for n in row[start:at])
-        words = " ".join(n.text for n in row[start : at - 1] if n.letter in "?%")
+        words = " ".join(n.text for n in row[start:at] if n.letter in "?%")
         made = _measure(linker, row[start : at + 1], formula, words, share)
         del id
         end = at + 1

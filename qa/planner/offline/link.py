@@ -89,7 +89,7 @@ class Linker:
     def links(self) -> list[Link]:
         """Every link that could matter, of all kinds."""
         named = list(self._columns())
-        found = [*self._words(), *named, *self._arithmetic(named), *self._values(), *self._numbers(), *self._dates()]
+        found = [*self._words(), *named, *self._negated(), *self._arithmetic(named), *self._values(), *self._numbers(), *self._dates()]
         return self._lift(found)
 
     def text(self, first: int, last: int) -> str:
@@ -168,6 +168,17 @@ class Linker:
             if sure > 0:
                 found.append((id, sure))
         return found
+
+    def _negated(self) -> Iterable[Link]:
+        """`inactive`, `unsatisfied`: a yes/no column said no."""
+        for n, word in enumerate(self.folded):
+            for prefix in self.lex.negations:
+                rest = word.removeprefix(prefix)
+                if rest == word or len(rest) < 4:
+                    continue
+                ids = [id for id in self.index.by_root.get(self.lex.root(rest), ()) if id in self.index.yes]
+                if len(ids) == 1:
+                    yield Link("column", n, n, 1.0, self.toks[n].text, tags=("NEG",), columns=((ids[0], 0.9),))
 
     def _mistyped(self, word: str) -> set[str]:
         if (

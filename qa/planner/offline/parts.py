@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import re
 from collections.abc import Callable
 from typing import Any
@@ -10,10 +11,13 @@ Reply = dict[str, Any]
 
 SENTENCE = re.compile(r"(?<=[?!])\s+|(?<=[a-z0-9'\")\]]\.)\s+(?=[A-Z\"'])|;\s+")
 CLAUSE = re.compile(
-    r",?\s+and\s+(?=(?:which|what|who|how many|how much|when|where|list|show|is there|are there|does|do)\b)",
-    re.IGNORECASE,
+    r",?\s+and\s+(?=(?:which|what|who|how many|how much|when|where|list|show|is there|are there|does|do)\b)", re.IGNORECASE
 )
+PRONOUN = re.compile(r"\b(?:it|its|they|them|their|those|these|that|he|she|his|her)\b", re.IGNORECASE)
 FOLLOW = re.compile(r"^(?:and\s+)?(?:what about\s+|how about\s+)?['\"“‘](?P<text>.+?)['\"”’]\s*\??$", re.IGNORECASE)
+OVERALL = re.compile(r",?\s+and\s+(?:overall|in total|altogether)\s*(?=[?.!]|$)", re.IGNORECASE)
+TWICE = re.compile(r"^(?P<head>.+?)\s+(?P<by>per|by)\s+(?P<first>[^,]+?),?\s+and\s+(?P=by)\s+(?P<second>[^,]+?)[?.!]*$", re.IGNORECASE)
+ALSO = re.compile(r",\s+and\s+(?:the\s+)?(?=[^,]+\b(?:per|by|for each)\b)", re.IGNORECASE)
 FILLER = re.compile(
     r"^(?:can|could|would) you (?:please )?(?:help|find|calculate|provide|do|show|tell|give|list|compute)(?: me| us)?(?: with)?"
     r"(?: that| this| it| them)?(?: for me| to me| please)?\s*\?*$|^how (?:do|can|would) i (?:do|find|get|calculate) (?:that|this|it)\s*\??$"
@@ -24,19 +28,23 @@ MOST = 10
 
 
 def planned(question: str, plan: Callable[[str], Reply]) -> Reply | None:
-    """One plan with a part for each thing asked; None unless every part could be planned."""
+    """One plan with a part for each thing asked.
+
+    None when one thing is asked, or when a part could not be planned and its words point back to another
+    (`… and how many does it have?`): then the question has to be read as a whole.
+    """
+    overall = OVERALL.search(question)
+    if overall:
+        return _with_overall(plan(question[: overall.start()] + question[overall.end() :]), plan, question)
     texts = cut(question)
-    if len(texts) == 1 and texts[0] == question.strip():
-        return None
-    if not texts or len(texts) > MOST:
+    if len(texts) < 2 and (not texts or texts[0] == question.strip()):
         return None
     made: list[dict[str, Any]] = []
-    for text in texts:
+    for text in texts[:MOST]:
         reply = plan(text)
-        if reply["reply"] == "clarify" and len(texts) == 1:
-            return reply
         if reply["reply"] != "plan":
-            return None
+            points_back = len(texts) > 1 and any(PRONOUN.search(t) for t in texts[1:])
+            return None if points_back else reply
         made += reply["parts"]
     return {"reply": "plan", "lets": [], "parts": made}
 
@@ -45,14 +53,41 @@ def cut(question: str) -> list[str]:
     """The single questions inside a question; sentences that ask nothing are left out."""
     found: list[str] = []
     for sentence in SENTENCE.split(question.strip()):
-        if FILLER.match(sentence.strip()):
+        text = sentence.strip()
+        if not text or FILLER.match(text):
             continue
-        follow = FOLLOW.match(sentence.strip())
+        follow = FOLLOW.match(text)
         if follow and found:
             found.append(_again(found[-1], follow["text"]))
             continue
-        found += [clause.strip() for clause in CLAUSE.split(sentence) if clause.strip()]
+        found += [part for clause in CLAUSE.split(text) if clause.strip() for part in _twice(clause.strip())]
     return found
+
+
+def _twice(text: str) -> list[str]:
+    """`visitors per country and per continent` asks twice; so does `the total, and the amount per month`."""
+    twice = TWICE.match(text)
+    if twice:
+        return [f"{twice['head']} {twice['by']} {twice[which]}" for which in ("first", "second")]
+    also = ALSO.search(text)
+    if also and not re.search(r"\b(?:per|by|for each)\b", text[: also.start()], re.IGNORECASE):
+        return [text[: also.start()], f"What is the {text[also.end() :]}"]
+    return [text]
+
+
+def _with_overall(reply: Reply, plan: Callable[[str], Reply], question: str) -> Reply:
+    """The plan with a second part over all rows."""
+    if reply["reply"] != "plan":
+        return reply
+    whole = copy.deepcopy(reply["parts"][-1])
+    kept = []
+    for step in whole["steps"]:
+        if step["op"] == "summarize":
+            step["by"] = []
+        if step["op"] in ("filter", "derive", "summarize"):
+            kept.append(step)
+    whole.update(steps=kept, show=None, chart=None, title=f"{whole['title']}, overall")
+    return {**reply, "parts": [*reply["parts"], whole]}
 
 
 def _again(question: str, text: str) -> str:

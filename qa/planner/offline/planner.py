@@ -9,6 +9,7 @@ from typing import Any
 
 from qa.data.table import Table
 from qa.errors import PlanError, QAError
+from qa.engine.run import checked_plan, run
 from qa.plan.check import check
 from qa.plan.plan import PlanReply, parse_reply
 from qa.planner.dialogue import Turn
@@ -42,11 +43,8 @@ def plan(question: str, tables: Sequence[Table], *, history: Sequence[Turn] = ()
     edited = followup.edited(asked, tables, history, today) if history else None
     if edited is not None and valid(edited, tables):
         return edited
-    whole = single(asked, tables)
-    if whole["reply"] != "decline":
-        return whole
     split = parts.planned(asked, lambda text: single(text, tables))
-    return split if split is not None else whole
+    return split if split is not None else single(asked, tables)
 
 
 def single(question: str, tables: Sequence[Table]) -> Reply:
@@ -62,11 +60,28 @@ def single(question: str, tables: Sequence[Table]) -> Reply:
                 return decline(f"{issue.issues[0].message} {issue.issues[0].hint}".strip(), [], tables)
             continue
         rivals = [q for q in fitting[place + 1 :] if steps(q) != steps(first) and first.score - q.score < MARGIN]
+        rivals += [rival for rival in first.rivals if differ(first, rival, tables)]
         rivals = [q for q in rivals if valid({"reply": "plan", "lets": [], "parts": [part(q, question)]}, tables)]
         return _clarify([first, rivals[0]], question) if rivals else reply
     return _declined(found, tables)
 
 
+def differ(first: Query, second: Query, tables: Sequence[Table]) -> bool:
+    """True when two readings give different answers on the data; a reading that cannot run is no rival."""
+    by_name = {table.name: table for table in tables}
+    frames = []
+    for query in (first, second):
+        try:
+            reply = parse_reply({"reply": "plan", "lets": [], "parts": [part(query, "")]})
+            assert isinstance(reply, PlanReply)
+            frames.append(run(checked_plan(reply, by_name), by_name, rows=SEEN, ledger=False)[0].frame)
+        except QAError:
+            return False
+    return [list(row) for row in frames[0].rows()] != [list(row) for row in frames[1].rows()]
+
+
+SEEN = 50
+"""rows of two readings that are compared"""
 DECIDED = frozenset({"unsummable_role", "fan_out", "not_one_value"})
 """issues that answer the question: it was understood, and must not be computed"""
 

@@ -36,6 +36,8 @@ class Query:
     notes: list[str] = field(default_factory=list)
     score: float = 0.0
     unused: list[str] = field(default_factory=list)
+    rivals: list[Query] = field(default_factory=list)
+    """other readings of the same words; they are asked about when their answers differ"""
     before: list[dict[str, Any]] = field(default_factory=list)
 
     @property

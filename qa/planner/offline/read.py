@@ -24,6 +24,7 @@ MOST_ALTERNATIVES = 6
 FEW = 25
 """a numeric column with at most this many distinct values is read as categories in a distribution"""
 DEFAULT_TOP = 10
+MOSTLY = frozenset({"most", "the most", "fewest", "least", "the least"})
 
 
 class NotRead(Exception):
@@ -56,6 +57,7 @@ class Asked:
     value: bool = False
     sort: bool = False
     subject: bool = False
+    first: str = ""
     said_total: bool = False
 
 
@@ -140,23 +142,40 @@ class Reader:
         asked = self._asked([n for n in self.row if n.letter != "F"])
         query = self.query
         query.filters = self.filters
-        if asked.each_row and (asked.counts or asked.metrics) and not asked.keys:
+        literal_row = any(n.letter == "n" and n.word in ("row", "record", "line") for n in self.row)
+        if asked.each_row and (asked.counts or asked.metrics) and not asked.keys and not literal_row:
             raise NotRead("each")
         self._refuse_loose_words(asked)
         for build in (self._groups_having, self._superlative, self._aggregate, self._count, self._rows):
             if build(asked):
-                return query
+                return self._drawn(self.query)
         raise NotRead("?")
+
+    def _drawn(self, query: Query) -> Query:
+        """The query with the chart that was asked for."""
+        kind = next((n.op for n in self.row if n.letter == "s" and n.link.tag("CHART")), "")
+        if kind and kind != "auto" and query.keys and query.metrics:
+            query.chart = {"kind": kind, "x": query.keys[0][1], "y": [name for _, name in query.metrics], "color": None}
+        return query
 
     def _refuse_loose_words(self, asked: Asked) -> None:
         """`the name and the director` where only the director is a column: the other was asked for too."""
         for at, node in enumerate(self.row):
             beside = [self.row[n].letter for n in (at - 1, at + 1) if 0 <= n < len(self.row)]
+            if node.letter == "l" and node.word in self.lex.attributes and self._changes(at):
+                raise NotRead(node.text)
             if node.letter == "l" and any(letter in "&," for letter in beside) and asked.targets:
                 joined = at + 2 < len(self.row) and self.row[at + 1].letter in "&," and self.row[at + 2].letter == "C"
                 joined = joined or (at >= 2 and self.row[at - 1].letter in "&," and self.row[at - 2].letter == "C")
                 if joined:
                     raise NotRead(node.text)
+
+    def _changes(self, at: int) -> bool:
+        """True when `name` or `date` stands behind a column that is only partly said: `customer name` is not `customer_id`."""
+        before = self.row[at - 1] if at else None
+        if before is None or before.letter != "C" or before.link.last != self.row[at].link.first - 1:
+            return False
+        return before.columns[0][1] < 0.85
 
     def _groups_having(self, asked: Asked) -> bool:
         """`grades that have at least 4 students`: groups with so many rows."""
@@ -443,6 +462,9 @@ class Reader:
         if asked.orders:
             asked.orders[-1] = (asked.orders[-1][0], row[at].op)
             return at + 1
+        if row[at].word.endswith("first"):
+            asked.first = row[at].op
+            return at + 1
         nxt = _skip(row, at + 1, "oy")
         if nxt < len(row) and row[nxt].letter == "C":
             asked.orders.append((row[nxt], row[at].op))
@@ -520,6 +542,8 @@ class Reader:
     def grain(self, unit: str) -> tuple[str, str]:
         """The one date column cut to years, months, weeks …; an integer year column serves for years."""
         dates = [c for c in self.index.columns if c.kind.temporal]
+        named = [c for c in dates if any(n.letter == "C" and n.columns[0][0] == c.id for n in self.row)]
+        dates = named if len(named) == 1 else dates
         years = [c for c in self.index.columns if c.role is Role.YEAR]
         if unit in ("year", "decade") and not dates and len(years) == 1:
             name = self.name(years[0])
@@ -640,6 +664,19 @@ class Reader:
         ranks = {"rank", "position", "place", "standing", "seed", "ranking"} & set(header_words(column.name))
         if ranks and direction in ("max", "min"):
             raise NotRead(node.text)
+        most = any(n.letter == "S" and n.word in MOSTLY for n in self.row)
+        repeats = not unique_values(self.index.table, first) and (first.kind is Kind.TEXT or first.role is Role.ID)
+        if len(chosen) == 1 and repeats and self.additive(column) and (asked.limit or 1) == 1 and not self._grouped(first, column, asked):
+            rival = Reader(self.linker, self.lex, self.row, self.picked, self.conditions)
+            rival._super_groups(replace(asked, counts=[]), direction, "sum", node, targets)
+            rival.query.filters = rival.filters
+            rival.query.notes = [f"total {column.name} of each {first.name}"]
+            if most:
+                rival.query.score += 0.0
+                self.query = rival.query
+                return True
+            query.rivals.append(rival.query)
+            query.notes.append(f"the single row with the {'highest' if direction == 'max' else 'lowest'} {column.name}")
         if len(chosen) == 1 and self._grouped(first, column, asked):
             return self._super_groups(asked, direction, self._summary(column), node, targets)
         query.columns = [self.name(c) for c in chosen if c]
@@ -803,6 +840,9 @@ class Reader:
         return keys
 
     def _order_groups(self, asked: Asked) -> None:
+        """Sorts the groups as the words say; `highest first` is about the last measure."""
+        if asked.first:
+            self.query.order = [f"{write.name(self.query.metrics[-1][1])} {asked.first}"]
         for node, direction in asked.orders:
             if node is None:
                 self.query.order = [f"{write.name(self.query.keys[0][1])} asc"] if self.query.keys else []
@@ -866,6 +906,12 @@ class Reader:
             query.keys = keys
             return self._only_known(asked, keys)
         distinct, node = asked.counts[0]
+        if node is not None and keys and not distinct and self._measures(node) and not self.stands_for_rows(node):
+            column = self.measurable(node)
+            if not self.additive(column) or node.columns[0][1] < 0.85:
+                raise NotRead(node.text)
+            query.notes.append(f"{column.name} added up in each group")
+            return self._finish_groups(Asked(keys=asked.keys, orders=asked.orders, first=asked.first), [self.aggregate("sum", column)], [])
         if node is not None and not keys and self._measures(node) and not self.stands_for_rows(node):
             return self._amount(asked, node)
         query.keys, query.metrics = keys, [("count()", "rows")]
@@ -962,8 +1008,8 @@ class Reader:
             targets = [self._asked_column(question[0], used)]
         if (asked.trend or asked.keys) and not asked.orders and self._summed(asked, targets):
             return True
-        if asked.trend:
-            raise NotRead("trend")
+        if asked.trend or asked.first:
+            raise NotRead("trend" if asked.trend else "first")
         if not targets and self._asks_person():
             targets = [self._asked_column("who", used)]
         if any(t.letter != "C" for t in targets):
@@ -1007,7 +1053,9 @@ class Reader:
     def _asks_person(self) -> bool:
         """`which player …` where no column is called player: the column of names answers."""
         lead = [n for n in self.row if n.letter not in "eis"][:2]
-        if len(lead) < 2 or lead[0].letter != "w" or lead[1].letter not in "nl" or lead[1].word not in self.lex.persons:
+        if lead and lead[0].word in ("everybody", "everyone", "anybody", "anyone"):
+            return True
+        if len(lead) < 2 or lead[0].letter not in "w" or lead[1].letter not in "nl" or lead[1].word not in self.lex.persons:
             return False
         try:
             self._asked_column("who", {id for f in self.filters for id in f.columns})

@@ -34,6 +34,8 @@ class Lexicon:
     values: Mapping[str, frozenset[str]]
     companions: frozenset[str]
     persons: frozenset[str]
+    negations: tuple[str, ...]
+    attributes: frozenset[str]
     personal: frozenset[str]
     asks: Mapping[str, tuple[str, ...]]
     months: Mapping[str, int]
@@ -93,6 +95,8 @@ def lexicon(language: str = "en") -> Lexicon:
         values=_groups(data["values"]),
         companions=frozenset(data["companions"]),
         persons=frozenset(data["persons"]),
+        negations=tuple(data["negations"]),
+        attributes=frozenset(data["attributes"]),
         personal=frozenset(data["personal"]),
         asks={key: tuple(names) for key, names in data["asks"].items()},
         months=months,
