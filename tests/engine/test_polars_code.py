@@ -33,7 +33,14 @@ def run_script(source: str, folder: Path, tables: dict[str, Any]) -> pl.DataFram
 
 CASES = [(step, example.step, example.data, example.tables) for step, cls in STEPS.items() for example in cls.examples]
 CASES += [
-    (row.name, {"op": "derive", "columns": [f"{example.formula} as r"]} if row.family == "row" else {"op": "summarize", "by": [], "metrics": [f"{example.formula} as r"]}, example.data or {"k": [1]}, None)
+    (
+        row.name,
+        {"op": "derive", "columns": [f"{example.formula} as r"]}
+        if row.family == "row"
+        else {"op": "summarize", "by": [], "metrics": [f"{example.formula} as r"]},
+        example.data or {"k": [1]},
+        None,
+    )
     for row in FUNCTIONS.values()
     if row.family in ("row", "aggregate")
     for example in row.examples
@@ -57,7 +64,12 @@ def test_the_script_gives_the_table_of_the_plan(case: Any, tmp_path: Path) -> No
 def test_the_script_runs_without_this_project_and_uses_the_users_names(tmp_path: Path) -> None:
     made = table("shop sales".replace(" ", "_"), {"Unit price": [2.0, 3.5], "region": ["a", "b"]})
     made.frame.write_parquet(tmp_path / "shop_sales.parquet")
-    reply = parse_reply({"reply": "plan", "parts": [{"title": "", "source": "shop_sales", "steps": [{"op": "filter", "where": "`Unit price` > 2"}]}]})
+    reply = parse_reply(
+        {
+            "reply": "plan",
+            "parts": [{"title": "", "source": "shop_sales", "steps": [{"op": "filter", "where": "`Unit price` > 2"}]}],
+        }
+    )
     assert isinstance(reply, PlanReply)
     source = script(checked_plan(reply, {"shop_sales": made}))
     assert "import qa" not in source

@@ -15,7 +15,12 @@ from qa.plan.plan import PlanReply, parse_reply
 from tests.tables import table
 
 CUSTOMERS = {"id": [1, 2, 3, 4], "name": ["Ann", "Bob", "Cid", "Dee"], "city": ["Rome", "Oslo", "Rome", None]}
-ORDERS = {"order_id": [10, 11, 12, 13, 14], "customer": [1, 1, 2, 3, 3], "amount": [5.0, 7.5, 2.0, None, 9.0], "status": ["paid", "open", "paid", "paid", "open"]}
+ORDERS = {
+    "order_id": [10, 11, 12, 13, 14],
+    "customer": [1, 1, 2, 3, 3],
+    "amount": [5.0, 7.5, 2.0, None, 9.0],
+    "status": ["paid", "open", "paid", "paid", "open"],
+}
 DATA: dict[str, dict[str, list[Any]]] = {"customers": CUSTOMERS, "orders": ORDERS}
 
 
@@ -29,7 +34,9 @@ def sqlite() -> sqlite3.Connection:
     connection = sqlite3.connect(":memory:")
     for name, columns in DATA.items():
         connection.execute(f"create table {name} ({', '.join(columns)})")
-        connection.executemany(f"insert into {name} values ({', '.join('?' * len(columns))})", list(zip(*columns.values(), strict=True)))
+        connection.executemany(
+            f"insert into {name} values ({', '.join('?' * len(columns))})", list(zip(*columns.values(), strict=True))
+        )
     return connection
 
 
@@ -74,11 +81,15 @@ QUERIES = [
 
 
 @pytest.mark.parametrize("sql", QUERIES)
-def test_the_plan_gives_the_rows_that_sqlite_gives(sql: str, tables: dict[str, Table], sqlite: sqlite3.Connection) -> None:
+def test_the_plan_gives_the_rows_that_sqlite_gives(
+    sql: str, tables: dict[str, Table], sqlite: sqlite3.Connection
+) -> None:
     expected, found = [tuple(row) for row in sqlite.execute(sql)], answer(sql, tables)
     if "order by" not in sql.rpartition("over")[2]:
         expected, found = sorted(expected, key=repr), sorted(found, key=repr)
-    assert [tuple(None if v is None else pytest.approx(v) if isinstance(v, float) else v for v in row) for row in expected] == found
+    assert [
+        tuple(None if v is None else pytest.approx(v) if isinstance(v, float) else v for v in row) for row in expected
+    ] == found
 
 
 @pytest.mark.parametrize(
