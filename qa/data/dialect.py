@@ -15,6 +15,7 @@ SAMPLE = 1 << 16
 SAMPLE_ROWS = 300
 USUAL = {",": 1.0, ";": 1.0, "\t": 1.0, "|": 0.98, ":": 0.6, " ": 0.55, "^": 0.85, "~": 0.85, "#": 0.6, "&": 0.6}
 STRANGE = 0.5
+SEVERAL_SIGNS = 0.97
 SURE = ",;\t|"
 RUN = re.compile(r"\S {2,}\S")
 SEP_LINE = re.compile(r"\A\ufeff?[\"']?sep=(.{1,4}?)[\"']?[,;\t ]*(?:\r\n|\r|\n)", re.IGNORECASE)
@@ -142,7 +143,8 @@ def _score(sample: str, dialect: Dialect) -> float:
     width = modal_width([row for row in rows if len(row) > 1])
     if width < 2:
         return 0.0
-    prior = USUAL.get(dialect.delimiter or "", STRANGE) * (1 - 1 / (width + 1))
+    mark = dialect.delimiter or ""
+    prior = (SEVERAL_SIGNS if len(mark) > 1 else USUAL.get(mark, STRANGE)) * (1 - 1 / (width + 1))
     return float(_evenness(rows, width, dialect) ** 1.5 * _typing(rows, width) * prior * _quoting(sample, dialect))
 
 

@@ -113,7 +113,7 @@ def _legacy(data: bytes) -> Decoded:
     head = data if len(data) <= SAMPLE or data[:SAMPLE].isascii() else data[:SAMPLE]
     words = b" ".join(match[0] for match in itertools.islice(WORD.finditer(head), 20_000))
     lines = b"\n".join(match[0] for match in itertools.islice(LINE.finditer(head), 2_000))
-    doubt = 1 / (2 + len(HIGH.findall(words)))
+    doubt = 0.6 / (1 + len(HIGH.findall(words)))
     scored = sorted(
         (
             (rate(lines if codec in WIDE else words) - (0 if codec == USUAL else doubt), -rank, codec)

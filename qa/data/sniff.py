@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import polars as pl
@@ -112,20 +113,30 @@ def _blank_first_line(text: str) -> str:
 
 def _text(data: bytes, encoding: str | None) -> Decoded:
     decoded = decode(data, encoding)
+    _refuse_other_kinds(decoded.text)
     nuls = decoded.text.count("\0")
     if not nuls:
         return decoded
-    if nuls > len(decoded.text) // 5 and nuls > 100:
-        raise LoadError(
-            Issue(
-                "not_text",
-                "",
-                "The file is not text: it holds binary data.",
-                "Load a CSV, Excel, JSON or Parquet file.",
-            )
-        )
     note = Assumption(code="nul_bytes", column=None, message=f"{nuls:,} NUL characters left out.", damage=1)
     return Decoded(decoded.text.replace("\0", ""), decoded.encoding, (*decoded.notes, note))
+
+
+CONTROL = re.compile("[\x00-\x08\x0e-\x1b\x7f\x80-\x84\x86-\x9f\ufffd]")
+OTHER_KINDS = (
+    (re.compile("%PDF-|\x89PNG|GIF8|ÿØÿ|‰PNG|.ELF|MZ.\0", re.DOTALL), "not_text", "The file is a document, a picture or a program, not a table of text."),
+    (re.compile("\\s*<(?:!doctype html|html[\\s>])", re.IGNORECASE), "web_page", "The file is a web page, not a table: perhaps the sign-in page of the site it came from."),
+)  # fmt: skip
+
+
+def _refuse_other_kinds(text: str) -> None:
+    head = text[: 1 << 16]
+    for opening, code, message in OTHER_KINDS:
+        if opening.match(head):
+            raise LoadError(Issue(code, "", message, "Load a CSV, Excel, JSON or Parquet file."))
+    odd = len(CONTROL.findall(head))
+    if odd > 20 and odd > len(head) // 20:
+        message = "The file is not text: it holds binary data."
+        raise LoadError(Issue("not_text", "", message, "Load a CSV, Excel, JSON or Parquet file."))
 
 
 def _within(columns: int, cells: int, limits: ReadLimits) -> None:

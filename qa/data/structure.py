@@ -118,7 +118,6 @@ def _restarts(rows: Sequence[Row], live: list[int]) -> list[int]:
     """Positions where another table begins: a header over rows unlike those before it."""
     result: list[int] = []
     current = 0
-    heading: list[str] | None = None
     for place in range(2, len(live) - 1):
         row, before = rows[live[place]], rows[live[place - 1]]
         if place - current < 2 or filled(row) < 2 or not words_only(row):
@@ -127,9 +126,9 @@ def _restarts(rows: Sequence[Row], live: list[int]) -> list[int]:
         other = len(row) != len(before) or reach(row) != reach(before)
         if not (gap or other or _over_values(rows, live, place)):
             continue
-        heading = heading or _heading(rows, live)
-        cells = [cell.strip() for cell in row]
-        if cells != heading and _begins(rows, live, current, place, gap):
+        if [cell.strip() for cell in row] != _heading(rows, live[current:place]) and _begins(
+            rows, live, current, place, gap
+        ):
             result.append(live[place])
             current = place
     return result
@@ -157,8 +156,9 @@ def _is_value(row: Row, at: int) -> bool:
 def _begins(rows: Sequence[Row], live: list[int], current: int, place: int, gap: bool) -> bool:
     row = rows[live[place]]
     after = [rows[at] for at in live[place + 1 : place + 31]]
-    above = [rows[at] for at in live[max(current, place - 30) : place]]
-    if len(after) < 2 or strength(row, after) <= 0:
+    above = [rows[at] for at in live[max(current + 1, place - 30) : place]]
+    pairs = sum(filled(other) <= 2 and other[0].rstrip().endswith(":") for other in above)
+    if len(after) < 2 or not above or pairs * 2 >= len(above) or strength(row, after) <= 0:
         return False
     alike = sum(len(other) == len(row) or reach(other) == reach(row) for other in after[:10])
     if alike < 0.8 * len(after[:10]):
