@@ -5,11 +5,10 @@ from __future__ import annotations
 import streamlit as st
 
 from qa.engine import pool
-from qa.errors import LoadError
 from qa.ui import cards, datasets, links
 from qa.ui import progress as watching
 from qa.ui.asking import ask, example_questions
-from qa.ui.picking import pick_dataset
+from qa.ui.picking import load_error, pick_dataset
 from qa.ui.session import Dataset, Session
 from qa.ui.words import escape, plain, plural, rows
 
@@ -51,12 +50,6 @@ def add_files(here: Session) -> None:
         )
     here.uploaders += 1  # a fresh uploader lets go of the bytes it held in memory
     st.rerun()
-
-
-def load_error(error: LoadError) -> None:
-    """One file's trouble, what it is and what to do."""
-    for issue in error.issues:
-        st.error(f"**{plain(issue.where or 'File')}**: {escape(issue.message)} {escape(issue.hint)}")
 
 
 def describe(dataset: Dataset) -> None:

@@ -39,6 +39,8 @@ def card(page: Page, question: str) -> Locator:
 
 def upload(page: Page, *files: Path) -> None:
     page.get_by_role("button", name="Add files").click()
+    page.get_by_test_id("stFileUploaderDropzone").wait_for()
+    settled(page)
     page.get_by_test_id("stFileUploaderDropzoneInput").set_input_files([str(file) for file in files])
     for file in files[-1:]:
         expect(page.locator(".st-key-description")).to_contain_text(file.stem.split(".")[0].lower(), timeout=BUSY)
