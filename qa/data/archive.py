@@ -21,9 +21,20 @@ def check_archive(path: Path, limits: Limits) -> None:
         with zipfile.ZipFile(path) as archive:
             entries = archive.infolist()
     except (zipfile.BadZipFile, OSError, ValueError) as error:
-        raise LoadError(Issue("damaged", path.name, f"{path.name!r} is damaged: its contents cannot be listed.", "Open it in a spreadsheet program and save it again.")) from error
+        raise LoadError(
+            Issue(
+                "damaged",
+                path.name,
+                f"{path.name!r} is damaged: its contents cannot be listed.",
+                "Open it in a spreadsheet program and save it again.",
+            )
+        ) from error
     if any(entry.flag_bits & 1 for entry in entries):
-        raise LoadError(Issue("password", path.name, f"{path.name!r} is protected by a password.", "Save a copy without a password."))
+        raise LoadError(
+            Issue(
+                "password", path.name, f"{path.name!r} is protected by a password.", "Save a copy without a password."
+            )
+        )
     packed = max(path.stat().st_size, 1)
     _refuse_if_large(path, sum(entry.file_size for entry in entries), packed, limits)
     total = 0
@@ -37,7 +48,14 @@ def check_archive(path: Path, limits: Limits) -> None:
             elif entry.compress_type == zipfile.ZIP_DEFLATED:
                 total += _unpacked(file.read(entry.compress_size), limits.bytes - total + 1)
             else:
-                raise LoadError(Issue("unusual_packing", path.name, f"{path.name!r} is packed in an unusual way.", "Open it in a spreadsheet program and save it again."))
+                raise LoadError(
+                    Issue(
+                        "unusual_packing",
+                        path.name,
+                        f"{path.name!r} is packed in an unusual way.",
+                        "Open it in a spreadsheet program and save it again.",
+                    )
+                )
             _refuse_if_large(path, total, packed, limits)
 
 
@@ -56,7 +74,8 @@ def _refuse_if_large(path: Path, unpacked: int, packed: int, limits: Limits) -> 
     if unpacked > limits.bytes or (unpacked > _LOOKED_AT and unpacked > limits.ratio * packed):
         raise LimitExceeded(
             Issue(
-                "unpacks_too_large", path.name,
+                "unpacks_too_large",
+                path.name,
                 f"{path.name!r} has {packed:,} bytes but unpacks to {unpacked:,} or more, far more than a workbook of its size should; it was not opened.",
                 "If it is a real workbook, save its sheet as CSV and load that.",
             )

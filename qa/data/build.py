@@ -30,11 +30,19 @@ def table(raw: Raw, options: ReadOptions, *, file: str, target: Path, digest: st
     frame = pl.DataFrame([column.values.alias(f"c{index}") for index, column in enumerate(columns)])
     frame = frame.with_columns(coded(frame[name]) for name, dtype in frame.schema.items() if dtype == pl.String)
     written(frame, target)
-    return described(raw, columns, frame.lazy(), frame.height, file=file, target=target, digest=digest)
+    return described(options, raw, columns, frame.lazy(), frame.height, file=file, target=target, digest=digest)
 
 
 def described(
-    raw: Raw, columns: list[Typed], frame: pl.LazyFrame, rows: int, *, file: str, target: Path, digest: str
+    options: ReadOptions,
+    raw: Raw,
+    columns: list[Typed],
+    frame: pl.LazyFrame,
+    rows: int,
+    *,
+    file: str,
+    target: Path,
+    digest: str,
 ) -> Table:
     """The table over a canonical Parquet that is already written; `frame` holds the same rows."""
     names = display_names(raw.headers)
@@ -44,7 +52,7 @@ def described(
         _column(raw.name, f"c{index}", names[index], column, facts, rows, frame) for index, column in enumerate(columns)
     ]
     facts_profile = profile(target, described, rows, name=raw.name, digest=digest, figures=facts, frame=frame)
-    report = _report(raw, columns, described, file, rows, facts)
+    report = _report(options, raw, columns, described, file, rows, facts)
     return Table(
         name=raw.name, path=target, columns=described, rows=rows, digest=digest, profile=facts_profile, report=report
     )
@@ -83,7 +91,12 @@ def _role(
 ) -> tuple[Role | None, str | None]:
     numeric = column.kind.numeric and low is not None
     counting = (
-        id == "c0" and numeric and column.kind is Kind.INTEGER and distinct == count and high - low + 1 == count and column.values.is_sorted()
+        id == "c0"
+        and numeric
+        and column.kind is Kind.INTEGER
+        and distinct == count
+        and high - low + 1 == count
+        and column.values.is_sorted()
     )
     some = (
         frame.select(pl.col(id).cast(pl.String)).filter(pl.col(id).is_not_null()).head(SAMPLED).collect().to_series()
@@ -95,10 +108,21 @@ def _role(
 
 
 def _report(
-    raw: Raw, columns: list[Typed], described: list[Column], file: str, rows: int, facts: dict[str, Any]
+    options: ReadOptions,
+    raw: Raw,
+    columns: list[Typed],
+    described: list[Column],
+    file: str,
+    rows: int,
+    facts: dict[str, Any],
 ) -> LoadReport:
     names = [column.name for column in described]
-    notes = [*raw.notes, *_header_notes(raw, names), *(note for column in columns for note in column.assumptions)]
+    notes = [
+        *raw.notes,
+        *_unknown_columns(options, names),
+        *_header_notes(raw, names),
+        *(note for column in columns for note in column.assumptions),
+    ]
     return LoadReport(
         file=file,
         format=raw.format,
@@ -130,6 +154,21 @@ def _report(
         variants={c.name: column.variants for c, column in zip(described, columns, strict=True) if column.variants},
         offered={c.name: column.offered for c, column in zip(described, columns, strict=True) if column.offered},
     )
+
+
+def _unknown_columns(options: ReadOptions, names: list[str]) -> list[Assumption]:
+    """What was told of columns that are not there."""
+    known = {name.casefold() for name in names}
+    unknown = [name for name in (*options.as_kinds, *options.missing) if name.casefold() not in known]
+    return [
+        Assumption(
+            code="no_such_column",
+            column=None,
+            damage=2,
+            message=f"There is no column {name!r}; what was told of it had no effect. The columns are {', '.join(names[:20])}.",
+        )
+        for name in unknown
+    ]
 
 
 def _header_notes(raw: Raw, names: list[str]) -> list[Assumption]:
@@ -171,4 +210,12 @@ def said_of(table: Table, file: str) -> Table:
     if table.report.file == file:
         return table
     report = table.report.model_copy(update={"file": file})
-    return Table(name=table.name, path=table.path, columns=table.columns, rows=table.rows, digest=table.digest, profile=table.profile, report=report)
+    return Table(
+        name=table.name,
+        path=table.path,
+        columns=table.columns,
+        rows=table.rows,
+        digest=table.digest,
+        profile=table.profile,
+        report=report,
+    )

@@ -86,7 +86,14 @@ def read_bulk(path: Path, options: ReadOptions, name: str) -> Raw | None:
     """The table of a large file that is plain CSV through and through, or None when it has to be read with more care."""
     source, notes = _source(path, options)
     head = _head(source)
-    grid = read_grid(head, delimiter=options.delimiter, encoding=options.encoding, quote=options.quote, header=options.header, table=options.table)
+    grid = read_grid(
+        head,
+        delimiter=options.delimiter,
+        encoding=options.encoding,
+        quote=options.quote,
+        header=options.header,
+        table=options.table,
+    )
     if not _regular(grid):
         return None
     try:
@@ -119,9 +126,20 @@ def _head(source: Path | bytes) -> bytes:
 
 def _regular(grid: Grid) -> bool:
     """Is the head plain enough for a fast reader: one mark between cells, no table beside, nothing left out of the body?"""
-    if grid.delimiter is None or len(grid.delimiter) != 1 or grid.escape not in (None, '"', grid.quote) or grid.quote not in (None, '"', ""):
+    if (
+        grid.delimiter is None
+        or len(grid.delimiter) != 1
+        or grid.escape not in (None, '"', grid.quote)
+        or grid.quote not in (None, '"', "")
+    ):
         return False
-    if grid.other_tables or grid.surplus or grid.frame.width < 2 or grid.frame.height < 20 or any(note.code in _DISORDER for note in grid.notes):
+    if (
+        grid.other_tables
+        or grid.surplus
+        or grid.frame.width < 2
+        or grid.frame.height < 20
+        or any(note.code in _DISORDER for note in grid.notes)
+    ):
         return False
     first = grid.first_row_number
     return all(row < first for row, _, _ in grid.skipped) and grid.rows.diff().drop_nulls().max() == 1
@@ -130,7 +148,9 @@ def _regular(grid: Grid) -> bool:
 _DISORDER = frozenset({"mended", "short_rows", "surplus_cells", "nul_bytes", "repairs", "quote_repaired", "split_rows"})
 
 
-def _again(source: Path | bytes, grid: Grid, options: ReadOptions, name: str, notes: tuple[Assumption, ...], head: bytes) -> Raw | None:
+def _again(
+    source: Path | bytes, grid: Grid, options: ReadOptions, name: str, notes: tuple[Assumption, ...], head: bytes
+) -> Raw | None:
     """A second try for a file that is not UTF-8; anything else that stopped the fast reader needs the careful one."""
     size = len(source) if isinstance(source, bytes) else source.stat().st_size
     if size > _DECODED_MOST:
@@ -148,10 +168,14 @@ def _again(source: Path | bytes, grid: Grid, options: ReadOptions, name: str, no
     return replace(raw, encoding=decoded.encoding) if raw is not None else None
 
 
-def _read(source: Path | bytes, grid: Grid, options: ReadOptions, name: str, notes: tuple[Assumption, ...], head: bytes) -> Raw | None:
+def _read(
+    source: Path | bytes, grid: Grid, options: ReadOptions, name: str, notes: tuple[Assumption, ...], head: bytes
+) -> Raw | None:
     names = display_names(grid.headers)
     scan = _scan(source, grid, options)
-    growing = [_Growing(f"c{index}", as_text=named_for_text(names[index], options)) for index in range(grid.frame.width)]
+    growing = [
+        _Growing(f"c{index}", as_text=named_for_text(names[index], options)) for index in range(grid.frame.width)
+    ]
     rows, blank, first = 0, False, None
     last: pl.DataFrame | None = None
     for batch in _batches(scan, len(growing)):
@@ -180,8 +204,14 @@ def _read(source: Path | bytes, grid: Grid, options: ReadOptions, name: str, not
 
 def _scan(source: Path | bytes, grid: Grid, options: ReadOptions) -> pl.LazyFrame:
     return pl.scan_csv(
-        source, separator=grid.delimiter or ",", quote_char=grid.quote or None if grid.quote == "" else '"', has_header=False, skip_rows=grid.first_row_number - 1,
-        schema={f"c{index}": pl.String for index in range(grid.frame.width)}, infer_schema=False, null_values=None,
+        source,
+        separator=grid.delimiter or ",",
+        quote_char=grid.quote or None if grid.quote == "" else '"',
+        has_header=False,
+        skip_rows=grid.first_row_number - 1,
+        schema={f"c{index}": pl.String for index in range(grid.frame.width)},
+        infer_schema=False,
+        null_values=None,
     )
 
 
@@ -193,7 +223,14 @@ def _check_rows(rows: int, width: int, options: ReadOptions) -> None:
     limits = options.limits
     for what, count, most in (("rows", rows, limits.rows), ("cells", rows * width, limits.cells)):
         if count > most:
-            raise LimitExceeded(Issue(f"too_many_{what}", "", f"The file has more than {most:,} {what}.", "Split the file or take out what is not needed."))
+            raise LimitExceeded(
+                Issue(
+                    f"too_many_{what}",
+                    "",
+                    f"The file has more than {most:,} {what}.",
+                    "Split the file or take out what is not needed.",
+                )
+            )
 
 
 def _agrees(first: pl.DataFrame, grid: Grid) -> bool:
@@ -214,7 +251,11 @@ def _complete(source: Path | bytes, frame: pl.DataFrame, grid: Grid, head: bytes
     needed = (frame.height - empty) * (frame.width - 1)
     if marks == needed:
         return True
-    inside = sum(int(column.cast(pl.String).str.count_matches(mark.decode(), literal=True).sum() or 0) for column in frame.get_columns() if column.dtype in (pl.String, pl.Categorical))
+    inside = sum(
+        int(column.cast(pl.String).str.count_matches(mark.decode(), literal=True).sum() or 0)
+        for column in frame.get_columns()
+        if column.dtype in (pl.String, pl.Categorical)
+    )
     return needed <= marks - inside <= needed + empty * (frame.width - 1)
 
 
@@ -227,7 +268,15 @@ def _blocks(source: Path | bytes) -> Iterator[bytes]:
             yield block
 
 
-def _raw(frame: pl.DataFrame, grid: Grid, name: str, notes: tuple[Assumption, ...], blank: bool, last: pl.DataFrame, proven: set[str]) -> Raw:
+def _raw(
+    frame: pl.DataFrame,
+    grid: Grid,
+    name: str,
+    notes: tuple[Assumption, ...],
+    blank: bool,
+    last: pl.DataFrame,
+    proven: set[str],
+) -> Raw:
     first = grid.first_row_number
     skipped, more = list(grid.skipped), list(notes)
     rows_in = frame.height + first - 1
@@ -235,7 +284,14 @@ def _raw(frame: pl.DataFrame, grid: Grid, name: str, notes: tuple[Assumption, ..
     for index, why, text in dropped:
         skipped.append((first + index, why, text))
         if why.startswith("total"):
-            more.append(Assumption(code="totals", column=None, damage=2, message=f"Left out as a total of the rows above: row {first + index}."))
+            more.append(
+                Assumption(
+                    code="totals",
+                    column=None,
+                    damage=2,
+                    message=f"Left out as a total of the rows above: row {first + index}.",
+                )
+            )
     keep = frame.height - len(dropped)
     frame = frame.head(keep)
     numbers = None
@@ -245,8 +301,20 @@ def _raw(frame: pl.DataFrame, grid: Grid, name: str, notes: tuple[Assumption, ..
             numbers = filled.arg_true().cast(pl.UInt32) + first
             frame = frame.filter(filled)
     return Raw(
-        name=name, frame=frame, headers=grid.headers, format="csv", rows=numbers, first_row=first, units=grid.units, encoding=grid.encoding, delimiter=grid.delimiter,
-        quote=grid.quote, rows_in=rows_in, skipped=tuple(skipped), notes=(*grid.notes, *more), proven=frozenset(proven),
+        name=name,
+        frame=frame,
+        headers=grid.headers,
+        format="csv",
+        rows=numbers,
+        first_row=first,
+        units=grid.units,
+        encoding=grid.encoding,
+        delimiter=grid.delimiter,
+        quote=grid.quote,
+        rows_in=rows_in,
+        skipped=tuple(skipped),
+        notes=(*grid.notes, *more),
+        proven=frozenset(proven),
     )
 
 
@@ -256,7 +324,11 @@ def _footer(frame: pl.DataFrame, grid: Grid, last: pl.DataFrame) -> list[tuple[i
     layout = find_table([[header or f"column {index}" for index, header in enumerate(grid.headers)], *rows], header=1)
     offset = frame.height - len(rows) - 1
     found: dict[int, str] = dict(layout.skipped)
-    found |= {at: "total of the rows above" for at in (*layout.totals, *layout.called_total) if _is_total(frame, offset + at, rows[at - 1])}
+    found |= {
+        at: "total of the rows above"
+        for at in (*layout.totals, *layout.called_total)
+        if _is_total(frame, offset + at, rows[at - 1])
+    }
     dropped = []
     for at in range(len(rows), 0, -1):
         if at in found:

@@ -219,7 +219,11 @@ def _slips(groups: dict[str, _Group], done: Iterable[str]) -> dict[str, tuple[st
             score_cutoff=allowed,
             limit=2,
         )
-        likely = [other for other, _, _ in near if groups[key].rows <= 0.2 * groups[other].rows and other not in found and not key.startswith(other)]
+        likely = [
+            other
+            for other, _, _ in near
+            if groups[key].rows <= 0.2 * groups[other].rows and other not in found and not key.startswith(other)
+        ]
         if len(likely) == 1:
             found[key] = (likely[0], "one letter apart")
     return found

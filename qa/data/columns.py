@@ -80,7 +80,9 @@ def typed_text(raw: Raw, options: ReadOptions, which: Sequence[int]) -> list[Typ
     result = []
     for index, column, name, one in zip(which, columns, names, firsts, strict=True):
         if isinstance(one, Reading):
-            column_typed = Typed(one.values.alias(column.name), one.kind, one.why, assumptions=sentinel(one.values, one.kind, name))
+            column_typed = Typed(
+                one.values.alias(column.name), one.kind, one.why, assumptions=sentinel(one.values, one.kind, name)
+            )
         else:
             text = _as_string(column)
             if one.reading.unproven and _would_help(one.reading.unproven, hints):
@@ -179,8 +181,18 @@ def _plain(column: pl.Series, name: str, raw: Raw, options: ReadOptions) -> Read
     """A column of bare whole numbers or bare decimals, read without listing its distinct texts."""
     if column.dtype.is_numeric() and not named_for_text(name, options):
         kind = Kind.INTEGER if column.dtype.is_integer() else Kind.NUMBER
-        return Reading(kind, column, "numbers" if kind is Kind.INTEGER else "numbers, decimal point", decimal="." if column.name in raw.proven else None)
-    if raw.states != "nothing" or len(column) < PLAIN_FROM or column.dtype != pl.String or named_for_text(name, options):
+        return Reading(
+            kind,
+            column,
+            "numbers" if kind is Kind.INTEGER else "numbers, decimal point",
+            decimal="." if column.name in raw.proven else None,
+        )
+    if (
+        raw.states != "nothing"
+        or len(column) < PLAIN_FROM
+        or column.dtype != pl.String
+        or named_for_text(name, options)
+    ):
         return None
     return plain_numbers(column)
 
@@ -398,7 +410,9 @@ def _unreadable(raw: Raw, column: pl.Series, name: str, decision: Decision) -> U
     return Unreadable(column=name, count=count, examples=tuple([*examples, *failed][:EXAMPLES]))
 
 
-def _unreadable_notes(raw: Raw, column: pl.Series, name: str, reading: Reading, unreadable: Unreadable, rows: int) -> list[Assumption]:
+def _unreadable_notes(
+    raw: Raw, column: pl.Series, name: str, reading: Reading, unreadable: Unreadable, rows: int
+) -> list[Assumption]:
     """What became of cells that are not of the column's kind, failed formulas apart."""
     notes = []
     failed = raw.errors.get(column.name, ())
@@ -406,13 +420,26 @@ def _unreadable_notes(raw: Raw, column: pl.Series, name: str, reading: Reading, 
         kinds: dict[str, int] = {}
         for _, text in failed:
             kinds[text] = kinds.get(text, 0) + 1
-        notes.append(Assumption(code="formula_errors", column=name, damage=3,
-                                message=f"{len(failed):,} cells of {name!r} hold Excel errors ({quoted(kinds)}) and are missing; the first is in row {failed[0][0]}."))
+        notes.append(
+            Assumption(
+                code="formula_errors",
+                column=name,
+                damage=3,
+                message=f"{len(failed):,} cells of {name!r} hold Excel errors ({quoted(kinds)}) and are missing; the first is in row {failed[0][0]}.",
+            )
+        )
     if count := unreadable.count - len(failed):
         shown = ", ".join(f"{text!r} in row {row}" for row, text in unreadable.examples[:4])
         more = " …" if count > 4 else ""
-        notes.append(Assumption(code="unreadable", column=name, damage=2 if count <= 0.01 * rows else 3, reversal=f"--as {name}=text",
-                                message=f"{count:,} of {rows:,} filled cells of {name!r} are no {_noun(reading.kind)} and are missing: {shown}{more}."))
+        notes.append(
+            Assumption(
+                code="unreadable",
+                column=name,
+                damage=2 if count <= 0.01 * rows else 3,
+                reversal=f"--as {name}=text",
+                message=f"{count:,} of {rows:,} filled cells of {name!r} are no {_noun(reading.kind)} and are missing: {shown}{more}.",
+            )
+        )
     return notes
 
 

@@ -129,7 +129,14 @@ def moment(words: Words, hints: Hints, *, name: str, rows_in_order: pl.Series | 
         )
     values, zone, zone_notes = _moments(frame, day, words, name)
     if zone is None and (values.dt.time().drop_nulls() == dt.time(0)).all():
-        return Reading(Kind.DATE, day, f"dates, all at midnight ({shapes}){_order_said(order)}", assumptions=tuple(notes), dayfirst=proven, unproven=unproven)
+        return Reading(
+            Kind.DATE,
+            day,
+            f"dates, all at midnight ({shapes}){_order_said(order)}",
+            assumptions=tuple(notes),
+            dayfirst=proven,
+            unproven=unproven,
+        )
     return Reading(
         Kind.DATETIME,
         values,

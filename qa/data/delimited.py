@@ -22,7 +22,9 @@ def read_delimited(path: Path, options: ReadOptions, name: str) -> list[Raw]:
         quote=options.quote,
         header=options.header,
         table=options.table,
-        limits=ReadLimits(file_bytes=limits.bytes, unpacked_bytes=limits.bytes, columns=limits.columns, cells=limits.cells),
+        limits=ReadLimits(
+            file_bytes=limits.bytes, unpacked_bytes=limits.bytes, columns=limits.columns, cells=limits.cells
+        ),
     )
     return [
         Raw(

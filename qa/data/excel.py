@@ -13,7 +13,7 @@ import fastexcel
 import polars as pl
 
 from qa.data.archive import check_archive
-from qa.data.names import distinct_identifiers
+from qa.data.names import distinct_identifiers, identifier
 from qa.data.options import ReadOptions
 from qa.data.raw import Raw
 from qa.data.structure import Layout, find_table
@@ -23,14 +23,25 @@ from qa.errors import Issue, LimitExceeded, LoadError
 
 _TYPED_CELLS = 2_000_000
 """Sheets of more cells are not asked for the type of every cell."""
-_ERRORS = {"Div0": "#DIV/0!", "NA": "#N/A", "Name": "#NAME?", "Null": "#NULL!", "Num": "#NUM!", "Ref": "#REF!", "Value": "#VALUE!", "GettingData": "#GETTING_DATA"}
+_ERRORS = {
+    "Div0": "#DIV/0!",
+    "NA": "#N/A",
+    "Name": "#NAME?",
+    "Null": "#NULL!",
+    "Num": "#NUM!",
+    "Ref": "#REF!",
+    "Value": "#VALUE!",
+    "GettingData": "#GETTING_DATA",
+}
 _MIDNIGHT = r"^(\d{4}-\d{2}-\d{2}) 00:00:00(?:\.0+)?$"
 _MOMENT = r"^\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}(?:\.\d+)?$"
 _TIME_ONLY = r"^(?:1899-12-3[01]|1904-01-01) (\d{2}:\d{2}:\d{2}(?:\.\d+)?)$"
 _NUMBER = r"^-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?$"
 _SERIAL_LOW, _SERIAL_HIGH = 10_000, 80_000
 """Serial numbers of 1927 to 2119."""
-_WHEN = re.compile(r"date|day\b|datum|fecha|jour|time|month|when|_at$|opened|closed|created|start|end$|due|birth", re.IGNORECASE)
+_WHEN = re.compile(
+    r"date|day\b|datum|fecha|jour|time|month|when|_at$|opened|closed|created|start|end$|due|birth", re.IGNORECASE
+)
 
 
 @dataclass
@@ -57,21 +68,47 @@ def read_excel(path: Path, options: ReadOptions, name: str) -> list[Raw]:
     if zipped:
         check_archive(path, options.limits)
     elif b"E\0n\0c\0r\0y\0p\0t\0e\0d\0P\0a\0c\0k\0a\0g\0e" in path.read_bytes():
-        raise LoadError(Issue("password", path.name, f"{path.name!r} is protected by a password.", "Save a copy without a password."))
+        raise LoadError(
+            Issue(
+                "password", path.name, f"{path.name!r} is protected by a password.", "Save a copy without a password."
+            )
+        )
     facts = book_facts(path) if zipped else Book({})
     try:
         book = fastexcel.read_excel(facts.data if facts.data is not None else path)
     except fastexcel.FastExcelError as error:
-        raise LoadError(Issue("damaged", path.name, f"{path.name!r} cannot be opened as a workbook.", "Open it in a spreadsheet program and save it again.")) from error
+        raise LoadError(
+            Issue(
+                "damaged",
+                path.name,
+                f"{path.name!r} cannot be opened as a workbook.",
+                "Open it in a spreadsheet program and save it again.",
+            )
+        ) from error
     return _chosen(book, facts, path, options, name)
 
 
 def _chosen(book: Any, facts: Book, path: Path, options: ReadOptions, name: str) -> list[Raw]:
     names = list(book.sheet_names)
     if options.sheet is not None and options.sheet not in names:
-        raise LoadError(Issue("no_such_sheet", path.name, f"There is no sheet {options.sheet!r} in {path.name!r}.", f"It holds {', '.join(map(repr, names[:20]))}.", tuple(names[:3])))
+        raise LoadError(
+            Issue(
+                "no_such_sheet",
+                path.name,
+                f"There is no sheet {options.sheet!r} in {path.name!r}.",
+                f"It holds {', '.join(map(repr, names[:20]))}.",
+                tuple(names[:3]),
+            )
+        )
     if len(names) > options.limits.tables and options.sheet is None:
-        raise LimitExceeded(Issue("too_many_sheets", path.name, f"{path.name!r} has {len(names)} sheets; at most {options.limits.tables} are read.", "Name one with --sheet."))
+        raise LimitExceeded(
+            Issue(
+                "too_many_sheets",
+                path.name,
+                f"{path.name!r} has {len(names)} sheets; at most {options.limits.tables} are read.",
+                "Name one with --sheet.",
+            )
+        )
     raws: list[Raw] = []
     hidden: list[str] = []
     empty: list[str] = []
@@ -89,7 +126,7 @@ def _chosen(book: Any, facts: Book, path: Path, options: ReadOptions, name: str)
     if not raws:
         extra = f" Hidden sheets: {', '.join(map(repr, hidden))}; name one with --sheet." if hidden else ""
         raise LoadError(Issue("no_table", path.name, f"No visible sheet of {path.name!r} holds a table.{extra}"))
-    return _told(raws, hidden, empty, name)
+    return _told(raws, hidden, empty, name if options.sheet is None else identifier(options.sheet))
 
 
 def _told(raws: list[Raw], hidden: list[str], empty: list[str], name: str) -> list[Raw]:
@@ -98,13 +135,41 @@ def _told(raws: list[Raw], hidden: list[str], empty: list[str], name: str) -> li
     names = distinct_identifiers(sheets) if len(raws) > 1 else [name]
     notes: list[Assumption] = []
     if len(raws) > 1:
-        notes.append(Assumption(code="several_sheets", column=None, damage=1, reversal="--sheet NAME", message=f"The workbook has {len(raws)} visible sheets, each a table: {', '.join(sheets[:20])}."))
+        notes.append(
+            Assumption(
+                code="several_sheets",
+                column=None,
+                damage=1,
+                reversal="--sheet NAME",
+                message=f"The workbook has {len(raws)} visible sheets, each a table: {', '.join(sheets[:20])}.",
+            )
+        )
     if hidden:
-        notes.append(Assumption(code="hidden_sheets", column=None, damage=2, reversal=f"--sheet {hidden[0]!r}", message=f"Hidden sheets were not read: {', '.join(map(repr, hidden[:20]))}."))
+        notes.append(
+            Assumption(
+                code="hidden_sheets",
+                column=None,
+                damage=2,
+                reversal=f"--sheet {hidden[0]!r}",
+                message=f"Hidden sheets were not read: {', '.join(map(repr, hidden[:20]))}.",
+            )
+        )
     if empty:
-        notes.append(Assumption(code="empty_sheets", column=None, damage=1, message=f"Sheets without a table were left out: {', '.join(map(repr, empty[:20]))}."))
+        notes.append(
+            Assumption(
+                code="empty_sheets",
+                column=None,
+                damage=1,
+                message=f"Sheets without a table were left out: {', '.join(map(repr, empty[:20]))}.",
+            )
+        )
     return [
-        replace(raw, name=named, notes=(*raw.notes, *notes), other_sheets=tuple(other for other in [*sheets, *hidden, *empty] if other != raw.sheet))
+        replace(
+            raw,
+            name=named,
+            notes=(*raw.notes, *notes),
+            other_sheets=tuple(other for other in [*sheets, *hidden, *empty] if other != raw.sheet),
+        )
         for raw, named in zip(raws, names, strict=True)
     ]
 
@@ -115,12 +180,25 @@ def _loaded(book: Any, name: str, dtype: str, columns: list[int] | None = None) 
 
 def _within(sheet: Any, path: Path, options: ReadOptions) -> None:
     limits = options.limits
-    for what, count, most in (("rows", sheet.total_height, limits.rows), ("columns", sheet.width, limits.columns), ("cells", sheet.total_height * sheet.width, limits.cells)):
+    for what, count, most in (
+        ("rows", sheet.total_height, limits.rows),
+        ("columns", sheet.width, limits.columns),
+        ("cells", sheet.total_height * sheet.width, limits.cells),
+    ):
         if count > most:
-            raise LimitExceeded(Issue(f"too_many_{what}", path.name, f"Sheet {sheet.name!r} has {count:,} {what}; at most {most:,} are read.", "Delete what is not needed, or split the sheet."))
+            raise LimitExceeded(
+                Issue(
+                    f"too_many_{what}",
+                    path.name,
+                    f"Sheet {sheet.name!r} has {count:,} {what}; at most {most:,} are read.",
+                    "Delete what is not needed, or split the sheet.",
+                )
+            )
 
 
-def _table(book: Any, sheet: Any, sheet_name: str, facts: SheetFacts, base_1904: bool, options: ReadOptions) -> Raw | None:
+def _table(
+    book: Any, sheet: Any, sheet_name: str, facts: SheetFacts, base_1904: bool, options: ReadOptions
+) -> Raw | None:
     cells = _cells(book, sheet, sheet_name)
     if cells.frame.height == 0 or cells.frame.width == 0:
         return None
@@ -137,15 +215,25 @@ def _table(book: Any, sheet: Any, sheet_name: str, facts: SheetFacts, base_1904:
     inside = set(body)
     for index in range(layout.width):
         texts = [grid[row][index] or None if index < len(grid[row]) else None for row in body]
-        column, more = _column(pl.Series(f"c{index}", texts, dtype=pl.String), index, body, cells, layout.headers[index], base_1904)
+        column, more = _column(
+            pl.Series(f"c{index}", texts, dtype=pl.String), index, body, cells, layout.headers[index], base_1904
+        )
         columns.append(column)
         notes += more
         failed = tuple((row + 1, text) for row, text in cells.errors.get(index, ()) if row in inside)
         if failed:
             errors[f"c{index}"] = failed
     return Raw(
-        name=sheet_name, frame=pl.DataFrame(columns), headers=layout.headers, format="excel", rows=pl.Series("row", [row + 1 for row in body], dtype=pl.UInt32),
-        units=layout.units, sheet=sheet_name, rows_in=len(grid), notes=tuple(notes), errors=errors,
+        name=sheet_name,
+        frame=pl.DataFrame(columns),
+        headers=layout.headers,
+        format="excel",
+        rows=pl.Series("row", [row + 1 for row in body], dtype=pl.UInt32),
+        units=layout.units,
+        sheet=sheet_name,
+        rows_in=len(grid),
+        notes=tuple(notes),
+        errors=errors,
         skipped=tuple((row + 1, why, " | ".join(grid[row]).strip(" |")[:200]) for row, why in layout.skipped.items()),
         facts={f"c{index}": fact for index, fact in facts.facts.items() if index < layout.width},
     )
@@ -189,7 +277,12 @@ def _merged(grid: list[list[str]], facts: SheetFacts) -> int:
     count = 0
     width = max((len(row) for row in grid), default=0)
     for top, left, bottom, right in facts.merges[:20_000]:
-        if top >= len(grid) or left >= width or (right - left + 1) >= max(3, 0.7 * width) or (bottom - top + 1) * (right - left + 1) > 100_000:
+        if (
+            top >= len(grid)
+            or left >= width
+            or (right - left + 1) >= max(3, 0.7 * width)
+            or (bottom - top + 1) * (right - left + 1) > 100_000
+        ):
             continue
         value = grid[top][left]
         if not value:
@@ -209,12 +302,20 @@ def _islands(grid: list[list[str]]) -> list[str]:
     stray: list[str] = []
     if edge := _gap(counts, 3, most=2):
         for number, row in enumerate(grid):
-            stray += [f"{column_letters(column)}{number + 1} {row[column][:40]!r}" for column in range(edge, len(row)) if row[column].strip()]
+            stray += [
+                f"{column_letters(column)}{number + 1} {row[column][:40]!r}"
+                for column in range(edge, len(row))
+                if row[column].strip()
+            ]
             del row[edge:]
     filled = [sum(1 for cell in row if cell.strip()) for row in grid]
     if edge := _gap(filled, 30, most=2):
         for number in range(edge, len(grid)):
-            stray += [f"{column_letters(column)}{number + 1} {cell[:40]!r}" for column, cell in enumerate(grid[number]) if cell.strip()]
+            stray += [
+                f"{column_letters(column)}{number + 1} {cell[:40]!r}"
+                for column, cell in enumerate(grid[number])
+                if cell.strip()
+            ]
         del grid[edge:]
     return stray
 
@@ -247,7 +348,10 @@ def _column(
     dated = cells.dated.get(index, set())
     stored_as_text = cells.as_text.get(index, set())
     if lengths := cells.lengths.get(index):
-        spelled = [f"PT{round(lengths[row] * 86_400)}S" if row in lengths else text for row, text in zip(body, texts.to_list(), strict=True)]
+        spelled = [
+            f"PT{round(lengths[row] * 86_400)}S" if row in lengths else text
+            for row, text in zip(body, texts.to_list(), strict=True)
+        ]
         return pl.Series(texts.name, spelled, dtype=pl.String), notes
     trimmed = texts.str.strip_chars()
     is_text = pl.Series([row in stored_as_text for row in body], dtype=pl.Boolean)
@@ -256,7 +360,14 @@ def _column(
     label = header or f"column {index + 1}"
     number_texts = int((is_text & numeric).sum())
     if cells.typed and number_texts and int((numeric & ~is_text).sum()):
-        notes.append(Assumption(code="numbers_as_text", column=label, damage=1, message=f"{number_texts:,} numbers in {label!r} are stored as text; they were read as numbers all the same."))
+        notes.append(
+            Assumption(
+                code="numbers_as_text",
+                column=label,
+                damage=1,
+                message=f"{number_texts:,} numbers in {label!r} are stored as text; they were read as numbers all the same.",
+            )
+        )
     texts, serial_notes = _serials(texts, trimmed, numeric & ~is_text, is_dated, is_text, label, base_1904)
     plain = texts.str.replace(_MIDNIGHT, "$1") if _all_midnight(texts.filter(is_dated)) else texts
     times = plain.filter(is_dated)
@@ -271,24 +382,52 @@ def _all_midnight(texts: pl.Series) -> bool:
 
 
 def _serials(
-    texts: pl.Series, trimmed: pl.Series, numbers: pl.Series, dated: pl.Series, as_text: pl.Series, label: str, base_1904: bool
+    texts: pl.Series,
+    trimmed: pl.Series,
+    numbers: pl.Series,
+    dated: pl.Series,
+    as_text: pl.Series,
+    label: str,
+    base_1904: bool,
 ) -> tuple[pl.Series, list[Assumption]]:
     """Serial day numbers among dates, or under a header that speaks of dates, as dates."""
     values = trimmed.to_frame("t").select(pl.when(numbers).then(pl.col("t").cast(pl.Float64, strict=False))).to_series()
     serial = (values >= _SERIAL_LOW) & (values < _SERIAL_HIGH)
     count = int(serial.fill_null(False).sum())
-    text_dates = int((as_text & trimmed.str.contains(r"\d").fill_null(False) & trimmed.str.contains(r"[-/.]|[A-Za-z]{3}").fill_null(False)).sum())
+    text_dates = int(
+        (
+            as_text
+            & trimmed.str.contains(r"\d").fill_null(False)
+            & trimmed.str.contains(r"[-/.]|[A-Za-z]{3}").fill_null(False)
+        ).sum()
+    )
     beside_dates = bool(dated.any()) or text_dates > 0
     if count == 0 or count < int(numbers.sum()) or not (beside_dates or _WHEN.search(label)):
         return texts, _text_dates(text_dates, bool(dated.any()), label)
     base = dt.datetime(1904, 1, 1) if base_1904 else dt.datetime(1899, 12, 30)
-    moments = values.to_frame("v").select(pl.lit(base).cast(pl.Datetime("us")) + pl.duration(microseconds=(pl.col("v") * 86_400).round().cast(pl.Int64) * 1_000_000)).to_series()
+    moments = (
+        values.to_frame("v")
+        .select(
+            pl.lit(base).cast(pl.Datetime("us"))
+            + pl.duration(microseconds=(pl.col("v") * 86_400).round().cast(pl.Int64) * 1_000_000)
+        )
+        .to_series()
+    )
     written = moments.dt.strftime("%Y-%m-%d %H:%M:%S").str.replace(_MIDNIGHT, "$1")
     example = trimmed.filter(serial.fill_null(False))[0]
     shown = written.filter(serial.fill_null(False))[0]
-    note = Assumption(code="serial_dates", column=label, damage=2, reversal=f"--as {label}=integer",
-                      message=f"{count:,} cells of {label!r} are serial day numbers; {example} was read as {shown}.")
-    result = pl.DataFrame({"t": texts, "w": written, "s": serial}).select(pl.when(pl.col("s").fill_null(False)).then("w").otherwise("t").alias(texts.name)).to_series()
+    note = Assumption(
+        code="serial_dates",
+        column=label,
+        damage=2,
+        reversal=f"--as {label}=integer",
+        message=f"{count:,} cells of {label!r} are serial day numbers; {example} was read as {shown}.",
+    )
+    result = (
+        pl.DataFrame({"t": texts, "w": written, "s": serial})
+        .select(pl.when(pl.col("s").fill_null(False)).then("w").otherwise("t").alias(texts.name))
+        .to_series()
+    )
     if not dated.is_empty() and (~serial.fill_null(False) & dated).any():
         result = result.str.replace(_MIDNIGHT, "$1")
     return result, [note, *_text_dates(text_dates, True, label)]
@@ -297,7 +436,14 @@ def _serials(
 def _text_dates(count: int, among_dates: bool, label: str) -> list[Assumption]:
     if not count or not among_dates:
         return []
-    return [Assumption(code="dates_as_text", column=label, damage=1, message=f"{count:,} dates in {label!r} are stored as text; they were read as dates where they can be.")]
+    return [
+        Assumption(
+            code="dates_as_text",
+            column=label,
+            damage=1,
+            message=f"{count:,} dates in {label!r} are stored as text; they were read as dates where they can be.",
+        )
+    ]
 
 
 def _sheet_notes(layout: Layout, facts: SheetFacts, filled: int, body: list[int], stray: list[str]) -> list[Assumption]:
@@ -307,13 +453,41 @@ def _sheet_notes(layout: Layout, facts: SheetFacts, filled: int, body: list[int]
     notes = []
     if hidden:
         shown = ", ".join(map(str, hidden[:5])) + (" …" if len(hidden) > 5 else "")
-        notes.append(Assumption(code="hidden_rows", column=None, damage=3, message=f"{len(hidden):,} hidden rows (filtered or hidden by hand) are in the table too: rows {shown}."))
+        notes.append(
+            Assumption(
+                code="hidden_rows",
+                column=None,
+                damage=3,
+                message=f"{len(hidden):,} hidden rows (filtered or hidden by hand) are in the table too: rows {shown}.",
+            )
+        )
     if columns:
-        notes.append(Assumption(code="hidden_columns", column=None, damage=1, message=f"Hidden columns are in the table too: {', '.join(map(repr, columns[:10]))}."))
+        notes.append(
+            Assumption(
+                code="hidden_columns",
+                column=None,
+                damage=1,
+                message=f"Hidden columns are in the table too: {', '.join(map(repr, columns[:10]))}.",
+            )
+        )
     if filled:
-        notes.append(Assumption(code="merged_cells", column=None, damage=2, message=f"Merged cells: their value was written into all {filled:,} cells they cover."))
+        notes.append(
+            Assumption(
+                code="merged_cells",
+                column=None,
+                damage=2,
+                message=f"Merged cells: their value was written into all {filled:,} cells they cover.",
+            )
+        )
     if lonely := [*facts.stray, *stray]:
-        notes.append(Assumption(code="stray_cells", column=None, damage=1, message=f"Lonely cells far from the table were left out: {', '.join(lonely[:5])}."))
+        notes.append(
+            Assumption(
+                code="stray_cells",
+                column=None,
+                damage=1,
+                message=f"Lonely cells far from the table were left out: {', '.join(lonely[:5])}.",
+            )
+        )
     return notes
 
 
@@ -321,13 +495,52 @@ def _layout_notes(layout: Layout) -> list[Assumption]:
     notes = []
     head = layout.block.header
     if not head and layout.width:
-        notes.append(Assumption(code="no_header", column=None, damage=2, reversal="--header 1", message="No header was found: the first row is data."))
+        notes.append(
+            Assumption(
+                code="no_header",
+                column=None,
+                damage=2,
+                reversal="--header 1",
+                message="No header was found: the first row is data.",
+            )
+        )
     elif len(head) > 1:
-        notes.append(Assumption(code="header_rows", column=None, damage=1, reversal=f"--header {head[-1] + 1}", message=f"The header takes rows {', '.join(str(row + 1) for row in head)}; their texts are joined."))
+        notes.append(
+            Assumption(
+                code="header_rows",
+                column=None,
+                damage=1,
+                reversal=f"--header {head[-1] + 1}",
+                message=f"The header takes rows {', '.join(str(row + 1) for row in head)}; their texts are joined.",
+            )
+        )
     elif head and head[0] > 0:
-        notes.append(Assumption(code="header_row", column=None, damage=1, reversal="--header N", message=f"The header was found in row {head[0] + 1}."))
+        notes.append(
+            Assumption(
+                code="header_row",
+                column=None,
+                damage=1,
+                reversal="--header N",
+                message=f"The header was found in row {head[0] + 1}.",
+            )
+        )
     if layout.totals:
-        notes.append(Assumption(code="totals", column=None, damage=2, message=f"Left out as totals of the rows above: rows {', '.join(str(row + 1) for row in layout.totals[:5])}."))
+        notes.append(
+            Assumption(
+                code="totals",
+                column=None,
+                damage=2,
+                message=f"Left out as totals of the rows above: rows {', '.join(str(row + 1) for row in layout.totals[:5])}.",
+            )
+        )
     if layout.others:
-        notes.append(Assumption(code="other_tables", column=None, damage=3, reversal="--table N", message=f"The sheet holds {len(layout.others) + 1} tables; this is the one from row {layout.block.start + 1}."))
+        notes.append(
+            Assumption(
+                code="other_tables",
+                column=None,
+                damage=3,
+                reversal="--table N",
+                message=f"The sheet holds {len(layout.others) + 1} tables; this is the one from row {layout.block.start + 1}.",
+            )
+        )
     return notes

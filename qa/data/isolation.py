@@ -24,12 +24,24 @@ _ROOT = Path(__file__).parents[2]
 _MEMORY_SIGNALS = {signal.SIGABRT, signal.SIGSEGV, signal.SIGBUS, signal.SIGKILL}
 
 
-def read_in_child(path: Path, options: ReadOptions, folder: Path, digest: str, name: str, progress: Progress | None) -> None:
+def read_in_child(
+    path: Path, options: ReadOptions, folder: Path, digest: str, name: str, progress: Progress | None
+) -> None:
     """Let a child read the file into `folder` under the options' limits. Raises LoadError when it does not come to that."""
-    request = {"path": str(path), "name": name, "options": options.model_dump(mode="json"), "folder": str(folder), "digest": digest}
+    request = {
+        "path": str(path),
+        "name": name,
+        "options": options.model_dump(mode="json"),
+        "folder": str(folder),
+        "digest": digest,
+    }
     child = subprocess.Popen(
         [sys.executable, "-m", "qa.data.reader_process"],
-        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, cwd=_ROOT, env=_environment(),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        cwd=_ROOT,
+        env=_environment(),
     )
     assert child.stdin is not None and child.stdout is not None
     try:
@@ -51,7 +63,9 @@ def _environment() -> dict[str, str]:
     return kept | {"PYTHONPATH": os.pathsep.join([str(_ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])}
 
 
-def _listen(child: subprocess.Popen[bytes], stdout: IO[bytes], path: Path, options: ReadOptions, progress: Progress | None) -> None:
+def _listen(
+    child: subprocess.Popen[bytes], stdout: IO[bytes], path: Path, options: ReadOptions, progress: Progress | None
+) -> None:
     """Follow the child's lines until it is done, fails or overruns its time."""
     lines: queue.Queue[bytes | None] = queue.Queue()
     threading.Thread(target=_pump, args=(stdout, lines), daemon=True).start()
@@ -61,7 +75,12 @@ def _listen(child: subprocess.Popen[bytes], stdout: IO[bytes], path: Path, optio
             line = lines.get(timeout=max(0.0, deadline - time.monotonic()))
         except queue.Empty:
             raise LoadError(
-                Issue("too_slow", path.name, f"Reading {path.name!r} took more than {options.limits.seconds:g} seconds and was stopped.", "Split the file, or save it as Parquet.")
+                Issue(
+                    "too_slow",
+                    path.name,
+                    f"Reading {path.name!r} took more than {options.limits.seconds:g} seconds and was stopped.",
+                    "Split the file, or save it as Parquet.",
+                )
             ) from None
         if line is None:
             raise LoadError(_death(child.wait(), path, options))
@@ -86,5 +105,15 @@ def _pump(stdout: IO[bytes], lines: queue.Queue[bytes | None]) -> None:
 def _death(code: int, path: Path, options: ReadOptions) -> Issue:
     """Why a child ended without a word."""
     if code < 0 and signal.Signals(-code) in _MEMORY_SIGNALS or code in (134, 137, 3):
-        return Issue("too_much_memory", path.name, f"Reading {path.name!r} needed more than {options.limits.memory_mb:,} MB of memory and was stopped.", "Split the file, or save it as Parquet.")
-    return Issue("cannot_read", path.name, f"{path.name!r} cannot be read: the reader stopped on it.", "Open it in the program it came from and save it again.")
+        return Issue(
+            "too_much_memory",
+            path.name,
+            f"Reading {path.name!r} needed more than {options.limits.memory_mb:,} MB of memory and was stopped.",
+            "Split the file, or save it as Parquet.",
+        )
+    return Issue(
+        "cannot_read",
+        path.name,
+        f"{path.name!r} cannot be read: the reader stopped on it.",
+        "Open it in the program it came from and save it again.",
+    )

@@ -20,7 +20,14 @@ NEAR_UNIQUE = 0.9
 
 
 def profile(
-    path: Path, columns: Sequence[Column], rows: int, *, name: str, digest: str, figures: dict[str, Any] | None = None, frame: pl.LazyFrame | None = None
+    path: Path,
+    columns: Sequence[Column],
+    rows: int,
+    *,
+    name: str,
+    digest: str,
+    figures: dict[str, Any] | None = None,
+    frame: pl.LazyFrame | None = None,
 ) -> Profile:
     """Statistics of every column of a canonical Parquet, over all rows.
 
@@ -40,7 +47,11 @@ def figures(frame: pl.LazyFrame, kinds: Mapping[str, Kind]) -> dict[str, Any]:
     """The first pass, over all columns at once: `c0:count`, `c0:distinct`, `c0:low`, … by column id."""
     if not kinds:
         return {}
-    return frame.select(*(figure for id, kind in kinds.items() for figure in _column_figures(id, kind))).collect().row(0, named=True)
+    return (
+        frame.select(*(figure for id, kind in kinds.items() for figure in _column_figures(id, kind)))
+        .collect()
+        .row(0, named=True)
+    )
 
 
 _figures = figures

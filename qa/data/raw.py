@@ -52,15 +52,23 @@ class Raw:
 def without_empty(raw: Raw) -> Raw:
     """The table without columns that have neither a header nor one filled cell, and with a note of them."""
     empty = [
-        index for index, header in enumerate(raw.headers)
-        if not header.strip() and (raw.frame[f"c{index}"].null_count() == raw.frame.height) and f"c{index}" not in raw.errors
+        index
+        for index, header in enumerate(raw.headers)
+        if not header.strip()
+        and (raw.frame[f"c{index}"].null_count() == raw.frame.height)
+        and f"c{index}" not in raw.errors
     ]
     if not empty or len(empty) == len(raw.headers):
         return raw
     kept = [index for index in range(len(raw.headers)) if index not in set(empty)]
     place = {f"c{old}": f"c{new}" for new, old in enumerate(kept)}
     said = ", ".join(str(index + 1) for index in empty[:10]) + (" …" if len(empty) > 10 else "")
-    note = Assumption(code="empty_columns", column=None, damage=1, message=f"Columns without a header and without a value were left out: {said}.")
+    note = Assumption(
+        code="empty_columns",
+        column=None,
+        damage=1,
+        message=f"Columns without a header and without a value were left out: {said}.",
+    )
     return replace(
         raw,
         frame=pl.DataFrame([raw.frame[f"c{old}"].alias(f"c{new}") for new, old in enumerate(kept)]),

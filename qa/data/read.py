@@ -26,27 +26,64 @@ __all__ = ["Limits", "ReadOptions", "load", "load_isolated"]
 
 _NO_OPTIONS = ReadOptions()
 _DAMAGE = (
-    QAError, pl.exceptions.PolarsError, pl.exceptions.PanicException, fastexcel.FastExcelError, zipfile.BadZipFile,
-    OSError, EOFError, ValueError, TypeError, LookupError, ArithmeticError, RecursionError, zlib.error,
+    QAError,
+    pl.exceptions.PolarsError,
+    pl.exceptions.PanicException,
+    fastexcel.FastExcelError,
+    zipfile.BadZipFile,
+    OSError,
+    EOFError,
+    ValueError,
+    TypeError,
+    LookupError,
+    ArithmeticError,
+    RecursionError,
+    zlib.error,
 )
 """What reading a damaged file may raise, in our code or in a library's."""
 _Read = Callable[[Path, ReadOptions, Path, str, str, Progress | None], None]
 _SUFFIXES = {
-    ".parquet": "parquet", ".pq": "parquet", ".arrow": "arrow", ".feather": "arrow", ".ipc": "arrow", ".arrows": "arrow", ".ndjson": "ndjson", ".jsonl": "ndjson",
-    ".json": "json", ".geojson": "json", ".sqlite": "sqlite", ".sqlite3": "sqlite", ".db": "sqlite", ".duckdb": "duckdb", ".ddb": "duckdb",
-    ".xlsx": "excel", ".xlsm": "excel", ".xls": "excel", ".xlsb": "excel", ".ods": "excel",
+    ".parquet": "parquet",
+    ".pq": "parquet",
+    ".arrow": "arrow",
+    ".feather": "arrow",
+    ".ipc": "arrow",
+    ".arrows": "arrow",
+    ".ndjson": "ndjson",
+    ".jsonl": "ndjson",
+    ".json": "json",
+    ".geojson": "json",
+    ".sqlite": "sqlite",
+    ".sqlite3": "sqlite",
+    ".db": "sqlite",
+    ".duckdb": "duckdb",
+    ".ddb": "duckdb",
+    ".xlsx": "excel",
+    ".xlsm": "excel",
+    ".xls": "excel",
+    ".xlsb": "excel",
+    ".ods": "excel",
 }
 _MAGIC: tuple[tuple[int, bytes, str], ...] = (
-    (0, b"PAR1", "parquet"), (0, b"ARROW1", "arrow"), (0, b"SQLite format 3\0", "sqlite"), (8, b"DUCK", "duckdb"), (0, b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "excel"),
+    (0, b"PAR1", "parquet"),
+    (0, b"ARROW1", "arrow"),
+    (0, b"SQLite format 3\0", "sqlite"),
+    (8, b"DUCK", "duckdb"),
+    (0, b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "excel"),
 )
 
 
 def load(
-    path: Path | str, *, name: str | None = None, options: ReadOptions = _NO_OPTIONS, cache: Path | None = None, progress: Progress | None = None
+    path: Path | str,
+    *,
+    name: str | None = None,
+    options: ReadOptions = _NO_OPTIONS,
+    cache: Path | None = None,
+    progress: Progress | None = None,
 ) -> list[Table]:
     """The tables of a file: one for each sheet or table in it.
 
-    `name` is the table's name (default: the file's; several tables keep their own); `cache` a folder that keeps the
+    `name` is the table's name (default: the file's; a named sheet and several tables keep their own); `cache` a folder that keeps the
     canonical Parquet (default: one that goes with the process); `progress` is called with what is being done and the
     share done. Raises LoadError for whatever is wrong with the file, a file past a limit included.
     """
@@ -54,13 +91,20 @@ def load(
 
 
 def load_isolated(
-    path: Path | str, *, name: str | None = None, options: ReadOptions = _NO_OPTIONS, cache: Path | None = None, progress: Progress | None = None
+    path: Path | str,
+    *,
+    name: str | None = None,
+    options: ReadOptions = _NO_OPTIONS,
+    cache: Path | None = None,
+    progress: Progress | None = None,
 ) -> list[Table]:
     """As `load`, in a child process that is stopped when it passes the time or memory of `options.limits`."""
     return _load(Path(path), name, options, cache, progress, read_in_child)
 
 
-def _load(path: Path, name: str | None, options: ReadOptions, cache: Path | None, progress: Progress | None, read: _Read) -> list[Table]:
+def _load(
+    path: Path, name: str | None, options: ReadOptions, cache: Path | None, progress: Progress | None, read: _Read
+) -> list[Table]:
     folder = (cache or own_folder()).resolve()
     folder.mkdir(parents=True, exist_ok=True)
     _check_size(path, options)
@@ -71,10 +115,12 @@ def _load(path: Path, name: str | None, options: ReadOptions, cache: Path | None
         read(path.resolve(), options, folder, digest, wanted, progress)
         tables = recall(folder, digest)
         if tables is None:
-            raise LoadError(Issue("cache_lost", path.name, f"What {path.name!r} was read to is gone.", "Load it again."))
+            raise LoadError(
+                Issue("cache_lost", path.name, f"What {path.name!r} was read to is gone.", "Load it again.")
+            )
         prune(folder, spare=digest)
     tables = [said_of(table, path.name) for table in tables]
-    return [named(tables[0], wanted)] if len(tables) == 1 else tables
+    return [named(tables[0], wanted)] if len(tables) == 1 and (name or options.sheet is None) else tables
 
 
 def _check_size(path: Path, options: ReadOptions) -> None:
@@ -85,11 +131,18 @@ def _check_size(path: Path, options: ReadOptions) -> None:
         raise LoadError(Issue("empty", path.name, f"{path.name!r} is empty.", "Choose another file."))
     if size > options.limits.bytes:
         raise LoadError(
-            Issue("too_large", path.name, f"{path.name!r} has {size:,} bytes; at most {options.limits.bytes:,} are read.", "Split the file, or save it as Parquet.")
+            Issue(
+                "too_large",
+                path.name,
+                f"{path.name!r} has {size:,} bytes; at most {options.limits.bytes:,} are read.",
+                "Split the file, or save it as Parquet.",
+            )
         )
 
 
-def read_into(path: Path, options: ReadOptions, folder: Path, digest: str, name: str, progress: Progress | None) -> None:
+def read_into(
+    path: Path, options: ReadOptions, folder: Path, digest: str, name: str, progress: Progress | None
+) -> None:
     """Read a file's tables into the folder's cache under `digest`. Raises LoadError and leaves nothing behind then."""
     tell = progress or (lambda what, share: None)
     targets: list[Path] = []
@@ -98,7 +151,10 @@ def read_into(path: Path, options: ReadOptions, folder: Path, digest: str, name:
         raws = _reader(path)(path, options, name)
         tables = []
         for index, raw in enumerate(raws):
-            tell(f"Deciding kinds of {raw.frame.width:,} columns" if len(raws) == 1 else f"Table {raw.name}", 0.4 + 0.6 * index / len(raws))
+            tell(
+                f"Deciding kinds of {raw.frame.width:,} columns" if len(raws) == 1 else f"Table {raw.name}",
+                0.4 + 0.6 * index / len(raws),
+            )
             targets.append(folder / f"{digest}-{index}.parquet")
             tables.append(table(raw, options, file=path.name, target=targets[-1], digest=f"{digest}-{index}"))
         remember(folder, digest, tables)
@@ -113,7 +169,12 @@ def _explained(error: BaseException, path: Path) -> LoadError:
     if isinstance(error, QAError):
         return LoadError(error.issues)
     return LoadError(
-        Issue("cannot_read", path.name, f"{path.name!r} cannot be read: the file is damaged or not what its ending says.", "Open it in the program it came from and save it again.")
+        Issue(
+            "cannot_read",
+            path.name,
+            f"{path.name!r} cannot be read: the file is damaged or not what its ending says.",
+            "Open it in the program it came from and save it again.",
+        )
     )
 
 

@@ -22,7 +22,9 @@ def main() -> int:
 
     _limit_memory(options.limits.memory_mb)
     try:
-        read_into(Path(request["path"]), options, Path(request["folder"]), request["digest"], request["name"], say.progress)
+        read_into(
+            Path(request["path"]), options, Path(request["folder"]), request["digest"], request["name"], say.progress
+        )
     except LoadError as error:
         say.line({"issues": [issue.as_dict() for issue in error.issues]})
         return 0

@@ -29,7 +29,7 @@ def read_arrow(path: Path, options: ReadOptions, name: str) -> list[Raw]:
     """The table of an Arrow IPC or Feather file, or of an Arrow stream."""
     with path.open("rb") as file:
         head = file.read(6)
-    frame = pl.read_ipc(path, memory_map=False) if head == b"ARROW1" else pl.read_ipc_stream(path)
+    frame = pl.read_ipc(path) if head == b"ARROW1" else pl.read_ipc_stream(path)
     _within(frame.height, frame.width, options)
     return [_raw(frame, name, "arrow", "strictly")]
 
@@ -51,9 +51,17 @@ def read_ndjson(path: Path, options: ReadOptions, name: str) -> list[Raw]:
         records.append(record if isinstance(record, dict) else {"value": record})
         rows.append(number)
     if not records:
-        raise LoadError(Issue("not_json", path.name, f"{path.name!r} has no line that is a JSON object.", "Check the file's format."))
+        raise LoadError(
+            Issue(
+                "not_json", path.name, f"{path.name!r} has no line that is a JSON object.", "Check the file's format."
+            )
+        )
     raw = _from_records(records, name, "ndjson", options)
-    return [replace(raw, rows=pl.Series("row", rows, dtype=pl.UInt32), skipped=tuple(skipped), rows_in=len(rows) + len(skipped))]
+    return [
+        replace(
+            raw, rows=pl.Series("row", rows, dtype=pl.UInt32), skipped=tuple(skipped), rows_in=len(rows) + len(skipped)
+        )
+    ]
 
 
 def read_json(path: Path, options: ReadOptions, name: str) -> list[Raw]:
@@ -64,22 +72,64 @@ def read_json(path: Path, options: ReadOptions, name: str) -> list[Raw]:
     except ValueError as error:
         if "\n{" in text.strip():
             return read_ndjson(path, options, name)
-        raise LoadError(Issue("not_json", path.name, f"{path.name!r} is not valid JSON: {_position(error)}.", "Check that the file is complete.")) from error
+        raise LoadError(
+            Issue(
+                "not_json",
+                path.name,
+                f"{path.name!r} is not valid JSON: {_position(error)}.",
+                "Check that the file is complete.",
+            )
+        ) from error
     tables = _tables(data)
     if not tables:
-        raise LoadError(Issue("no_table", path.name, f"{path.name!r} holds no list of records.", "A table is a JSON list of objects, or an object of lists."))
-    names = distinct_identifiers([key or name for key, _ in tables]) if len(tables) > 1 else [name]
-    wanted = [(named, records) for named, (key, records) in zip(names, tables, strict=True) if options.sheet in (None, key, named)]
+        raise LoadError(
+            Issue(
+                "no_table",
+                path.name,
+                f"{path.name!r} holds no list of records.",
+                "A table is a JSON list of objects, or an object of lists.",
+            )
+        )
+    names = (
+        distinct_identifiers([key or name for key, _ in tables])
+        if len(tables) > 1
+        else [name if options.sheet is None else tables[0][0] or name]
+    )
+    wanted = [
+        (named, records)
+        for named, (key, records) in zip(names, tables, strict=True)
+        if options.sheet in (None, key, named)
+    ]
     if not wanted:
-        raise LoadError(Issue("no_such_table", path.name, f"There is no table {options.sheet!r} in {path.name!r}.", f"It holds {', '.join(names)}."))
+        raise LoadError(
+            Issue(
+                "no_such_table",
+                path.name,
+                f"There is no table {options.sheet!r} in {path.name!r}.",
+                f"It holds {', '.join(names)}.",
+            )
+        )
     return [_from_records(records, named, "json", options) for named, records in wanted]
 
 
 def _json_text(path: Path, options: ReadOptions) -> str:
     data = path.read_bytes()
     if len(data) > options.limits.bytes:
-        raise LimitExceeded(Issue("too_large", path.name, f"{path.name!r} has {len(data):,} bytes; at most {options.limits.bytes:,} are read.", "Split the file."))
-    for encoding in ([options.encoding] if options.encoding else ["utf-8-sig", "utf-16"] if data[:2] in (b"\xff\xfe", b"\xfe\xff") else ["utf-8-sig", "cp1252"]):
+        raise LimitExceeded(
+            Issue(
+                "too_large",
+                path.name,
+                f"{path.name!r} has {len(data):,} bytes; at most {options.limits.bytes:,} are read.",
+                "Split the file.",
+            )
+        )
+    for encoding in (
+        [options.encoding]
+        if options.encoding
+        else ["utf-8-sig", "utf-16"]
+        if data[:2] in (b"\xff\xfe", b"\xfe\xff")
+        else ["utf-8-sig", "cp1252"]
+    ):
         try:
             return data.decode(encoding)
         except (UnicodeDecodeError, LookupError):
@@ -88,7 +138,9 @@ def _json_text(path: Path, options: ReadOptions) -> str:
 
 
 def _position(error: ValueError) -> str:
-    return f"line {error.lineno}, column {error.colno}" if isinstance(error, json.JSONDecodeError) else "it cannot be read"
+    return (
+        f"line {error.lineno}, column {error.colno}" if isinstance(error, json.JSONDecodeError) else "it cannot be read"
+    )
 
 
 def _tables(data: Any) -> list[tuple[str, list[dict[str, Any]]]]:
@@ -112,19 +164,43 @@ def _tables(data: Any) -> list[tuple[str, list[dict[str, Any]]]]:
 def _tables_of_object(data: dict[str, Any]) -> list[tuple[str, list[dict[str, Any]]]]:
     values = list(data.values())
     lists = [value for value in values if isinstance(value, list)]
-    if lists and len(lists) == len(values) and len({len(value) for value in lists}) == 1 and not any(isinstance(x, dict) for value in lists for x in value):
+    if (
+        lists
+        and len(lists) == len(values)
+        and len({len(value) for value in lists}) == 1
+        and not any(isinstance(x, dict) for value in lists for x in value)
+    ):
         return [("", [dict(zip(data, row, strict=True)) for row in zip(*lists, strict=True)])]
     if all(isinstance(value, dict) for value in values) and len(values) > 1:
         keys = [set(value) for value in values]
-        if all(k <= keys[0] | keys[1] for k in keys) and all(not isinstance(x, dict | list) for value in values for x in value.values()):
+        if all(k <= keys[0] | keys[1] for k in keys) and all(
+            not isinstance(x, dict | list) for value in values for x in value.values()
+        ):
             if all(key.isdigit() for value in values for key in value):
                 # pandas' orient="columns": {"name": {"0": …, "1": …}}
-                return [("", [{name: column.get(row) for name, column in data.items()} for row in dict.fromkeys(row for value in values for row in value)])]
+                return [
+                    (
+                        "",
+                        [
+                            {name: column.get(row) for name, column in data.items()}
+                            for row in dict.fromkeys(row for value in values for row in value)
+                        ],
+                    )
+                ]
             return [("", [{"key": key, **value} for key, value in data.items()])]
-    found = [(key, [row if isinstance(row, dict) else {"value": row} for row in value]) for key, value in data.items() if isinstance(value, list) and value]
+    found = [
+        (key, [row if isinstance(row, dict) else {"value": row} for row in value])
+        for key, value in data.items()
+        if isinstance(value, list) and value
+    ]
     if found:
         return found
-    inner = [(key, records) for key, value in data.items() if isinstance(value, dict) for _, records in _tables_of_object(value)]
+    inner = [
+        (key, records)
+        for key, value in data.items()
+        if isinstance(value, dict)
+        for _, records in _tables_of_object(value)
+    ]
     return inner or [("", [data])]
 
 
@@ -145,9 +221,18 @@ def _from_records(records: list[dict[str, Any]], name: str, format: str, options
     _within(len(records), len(flat), options)
     notes: list[Assumption] = []
     if opened:
-        notes.append(Assumption(code="flattened", column=None, damage=1, message=f"Nested fields were laid out as columns: {', '.join(opened[:10])}."))
+        notes.append(
+            Assumption(
+                code="flattened",
+                column=None,
+                damage=1,
+                message=f"Nested fields were laid out as columns: {', '.join(opened[:10])}.",
+            )
+        )
     columns = [_json_column(f"c{index}", cells, key, notes) for index, (key, cells) in enumerate(flat.items())]
-    return Raw(name=name, frame=pl.DataFrame(columns), headers=tuple(flat), format=format, states="loosely", notes=tuple(notes))
+    return Raw(
+        name=name, frame=pl.DataFrame(columns), headers=tuple(flat), format=format, states="loosely", notes=tuple(notes)
+    )
 
 
 def _json_column(id: str, cells: list[Any], key: str, notes: list[Assumption]) -> pl.Series:
@@ -165,15 +250,40 @@ def _json_column(id: str, cells: list[Any], key: str, notes: list[Assumption]) -
     if sorts == {str}:
         return pl.Series(id, cells, dtype=pl.String)
     if sorts == {list} and not any(isinstance(item, dict | list) for cell in cells if cell for item in cell):
-        return pl.Series(id, [None if cell is None else [None if item is None else _plain(item) for item in cell] for cell in cells], dtype=pl.List(pl.String))
+        return pl.Series(
+            id,
+            [None if cell is None else [None if item is None else _plain(item) for item in cell] for cell in cells],
+            dtype=pl.List(pl.String),
+        )
     if sorts & {dict, list}:
-        notes.append(Assumption(code="kept_as_text", column=key, damage=1, message=f"{key!r} holds deeper nested values; they were kept as JSON text."))
+        notes.append(
+            Assumption(
+                code="kept_as_text",
+                column=key,
+                damage=1,
+                message=f"{key!r} holds deeper nested values; they were kept as JSON text.",
+            )
+        )
     elif len(sorts) > 1:
-        notes.append(Assumption(code="mixed_json", column=key, damage=2, message=f"{key!r} mixes {', '.join(sorted(_SORTS.get(s, 'others') for s in sorts))}; its cells were read from their text."))
+        notes.append(
+            Assumption(
+                code="mixed_json",
+                column=key,
+                damage=2,
+                message=f"{key!r} mixes {', '.join(sorted(_SORTS.get(s, 'others') for s in sorts))}; its cells were read from their text.",
+            )
+        )
     return pl.Series(id, [None if cell is None else _plain(cell) for cell in cells], dtype=pl.String)
 
 
-_SORTS: dict[type, str] = {str: "texts", int: "numbers", float: "numbers", bool: "true/false", dict: "objects", list: "lists"}
+_SORTS: dict[type, str] = {
+    str: "texts",
+    int: "numbers",
+    float: "numbers",
+    bool: "true/false",
+    dict: "objects",
+    list: "lists",
+}
 
 
 def _plain(cell: Any) -> str:
@@ -184,13 +294,30 @@ def read_sqlite(path: Path, options: ReadOptions, name: str) -> list[Raw]:
     """Every table of a SQLite file, opened read-only; a column's cells may be of several types."""
     import sqlite3
 
-    connection = sqlite3.connect(f"file:{path.resolve().as_posix().replace('?', '%3f').replace('#', '%23')}?mode=ro&immutable=1", uri=True)
+    connection = sqlite3.connect(
+        f"file:{path.resolve().as_posix().replace('?', '%3f').replace('#', '%23')}?mode=ro&immutable=1", uri=True
+    )
     try:
         connection.text_factory = lambda data: data.decode("utf-8", "replace")
-        found = [row[0] for row in connection.execute("select name from sqlite_master where type = 'table' and name not like 'sqlite_%' order by rootpage")]
-        return [_sqlite_table(connection, path, original, table, options) for original, table in _chosen(found, path, options)]
+        found = [
+            row[0]
+            for row in connection.execute(
+                "select name from sqlite_master where type = 'table' and name not like 'sqlite_%' order by rootpage"
+            )
+        ]
+        return [
+            _sqlite_table(connection, path, original, table, options)
+            for original, table in _chosen(found, path, options)
+        ]
     except sqlite3.Error as error:
-        raise LoadError(Issue("not_sqlite", path.name, f"{path.name!r} cannot be read as a SQLite database.", "Check that the file is complete.")) from error
+        raise LoadError(
+            Issue(
+                "not_sqlite",
+                path.name,
+                f"{path.name!r} cannot be read as a SQLite database.",
+                "Check that the file is complete.",
+            )
+        ) from error
     finally:
         connection.close()
 
@@ -204,13 +331,31 @@ def _sqlite_table(connection: Any, path: Path, original: str, table: str, option
     headers = [entry[0] for entry in cursor.description]
     cells = list(zip(*cursor.fetchall(), strict=True)) or [()] * len(headers)
     notes: list[Assumption] = []
-    columns = [_sqlite_column(f"c{index}", list(values), header, declared.get(header, ""), notes) for index, (header, values) in enumerate(zip(headers, cells, strict=True))]
-    return Raw(name=table, frame=pl.DataFrame(columns), headers=tuple(headers), format="sqlite", sheet=original, states="loosely", notes=tuple(notes))
+    columns = [
+        _sqlite_column(f"c{index}", list(values), header, declared.get(header, ""), notes)
+        for index, (header, values) in enumerate(zip(headers, cells, strict=True))
+    ]
+    return Raw(
+        name=table,
+        frame=pl.DataFrame(columns),
+        headers=tuple(headers),
+        format="sqlite",
+        sheet=original,
+        states="loosely",
+        notes=tuple(notes),
+    )
 
 
 def _sqlite_column(id: str, cells: list[Any], header: str, declared: str, notes: list[Assumption]) -> pl.Series:
     if any(isinstance(cell, bytes) for cell in cells):
-        notes.append(Assumption(code="kept_as_text", column=header, damage=1, message=f"{header!r} holds bytes; they are shown as hexadecimal."))
+        notes.append(
+            Assumption(
+                code="kept_as_text",
+                column=header,
+                damage=1,
+                message=f"{header!r} holds bytes; they are shown as hexadecimal.",
+            )
+        )
         cells = [cell.hex() if isinstance(cell, bytes) else cell for cell in cells]
     if "BOOL" in declared and {cell for cell in cells if cell is not None} <= {0, 1}:
         return pl.Series(id, [None if cell is None else bool(cell) for cell in cells], dtype=pl.Boolean)
@@ -223,15 +368,29 @@ def read_duckdb(path: Path, options: ReadOptions, name: str) -> list[Raw]:
 
     try:
         with duckdb.connect(str(path), read_only=True, config={"enable_external_access": False}) as connection:
-            found = [row[0] for row in connection.execute("select table_name from information_schema.tables where table_schema = 'main' order by table_name").fetchall()]
+            found = [
+                row[0]
+                for row in connection.execute(
+                    "select table_name from information_schema.tables where table_schema = 'main' order by table_name"
+                ).fetchall()
+            ]
             result = []
             for original, table in _chosen(found, path, options):
                 relation = connection.table('"' + original.replace('"', '""') + '"')
                 _within(int(relation.count("*").fetchall()[0][0]), len(relation.columns), options)
-                result.append(_raw(pl.DataFrame(relation.to_arrow_table()), table, "duckdb", "strictly", sheet=original))
+                result.append(
+                    _raw(pl.DataFrame(relation.to_arrow_table()), table, "duckdb", "strictly", sheet=original)
+                )
             return result
     except duckdb.Error as error:
-        raise LoadError(Issue("not_duckdb", path.name, f"{path.name!r} cannot be read as a DuckDB database.", "Check that the file is complete and not in use.")) from error
+        raise LoadError(
+            Issue(
+                "not_duckdb",
+                path.name,
+                f"{path.name!r} cannot be read as a DuckDB database.",
+                "Check that the file is complete and not in use.",
+            )
+        ) from error
 
 
 def _chosen(found: list[str], path: Path, options: ReadOptions) -> list[tuple[str, str]]:
@@ -239,30 +398,66 @@ def _chosen(found: list[str], path: Path, options: ReadOptions) -> list[tuple[st
     if not found:
         raise LoadError(Issue("no_table", path.name, f"{path.name!r} holds no table."))
     if len(found) > options.limits.tables:
-        raise LimitExceeded(Issue("too_many_tables", path.name, f"{path.name!r} holds {len(found)} tables; at most {options.limits.tables} are read.", "Name one with --sheet."))
+        raise LimitExceeded(
+            Issue(
+                "too_many_tables",
+                path.name,
+                f"{path.name!r} holds {len(found)} tables; at most {options.limits.tables} are read.",
+                "Name one with --sheet.",
+            )
+        )
     pairs = list(zip(found, distinct_identifiers(found), strict=True))
     if options.sheet is None:
         return pairs
     wanted = [pair for pair in pairs if options.sheet in pair]
     if not wanted:
-        raise LoadError(Issue("no_such_table", path.name, f"There is no table {options.sheet!r} in {path.name!r}.", f"It holds {', '.join(found[:20])}."))
+        raise LoadError(
+            Issue(
+                "no_such_table",
+                path.name,
+                f"There is no table {options.sheet!r} in {path.name!r}.",
+                f"It holds {', '.join(found[:20])}.",
+            )
+        )
     return wanted
 
 
 def _raw(frame: pl.DataFrame, name: str, format: str, states: Any, sheet: str | None = None) -> Raw:
     flat, headers, notes = flattened(frame, frame.columns)
-    return Raw(name=name, frame=flat if flat.width else numbered(frame), headers=tuple(headers), format=format, states=states, notes=notes, sheet=sheet)
-
-
+    return Raw(
+        name=name,
+        frame=flat if flat.width else numbered(frame),
+        headers=tuple(headers),
+        format=format,
+        states=states,
+        notes=notes,
+        sheet=sheet,
+    )
 
 
 def _within(rows: int, columns: int, options: ReadOptions) -> None:
     limits = options.limits
-    for what, count, most in (("rows", rows, limits.rows), ("columns", columns, limits.columns), ("cells", rows * columns, limits.cells)):
+    for what, count, most in (
+        ("rows", rows, limits.rows),
+        ("columns", columns, limits.columns),
+        ("cells", rows * columns, limits.cells),
+    ):
         if count > most:
-            raise LimitExceeded(Issue(f"too_many_{what}", "", f"The table has {count:,} {what}; at most {most:,} are read.", "Split the file or take out what is not needed."))
+            raise LimitExceeded(
+                Issue(
+                    f"too_many_{what}",
+                    "",
+                    f"The table has {count:,} {what}; at most {most:,} are read.",
+                    "Split the file or take out what is not needed.",
+                )
+            )
 
 
 READERS: dict[str, Callable[[Path, ReadOptions, str], list[Raw]]] = {
-    "parquet": read_parquet, "arrow": read_arrow, "ndjson": read_ndjson, "json": read_json, "sqlite": read_sqlite, "duckdb": read_duckdb,
+    "parquet": read_parquet,
+    "arrow": read_arrow,
+    "ndjson": read_ndjson,
+    "json": read_json,
+    "sqlite": read_sqlite,
+    "duckdb": read_duckdb,
 }

@@ -68,7 +68,11 @@ def _first_accepted(core: Words, hints: Hints, name: str, rows: pl.Series | None
     likely = _likely(core, hints, name)
     if boolean in likely and (reading := boolean(core, name=name)):
         return reading
-    if says_when(name) and core.clean.str.contains(r"^\d{9,19}$").all() and (reading := epoch(core.clean.cast(pl.Int64, strict=False), name=name)):
+    if (
+        says_when(name)
+        and core.clean.str.contains(r"^\d{9,19}$").all()
+        and (reading := epoch(core.clean.cast(pl.Int64, strict=False), name=name))
+    ):
         return reading
     if number in likely and why_text(core, name=name) is None:
         reading = number(core, hints, name=name)
@@ -110,12 +114,10 @@ def _accepted(core: Words, reading: Reading, dates: bool = False) -> bool:
         return True
     bad_rows = core.weight(bad)
     coded = bad & core.clean.str.contains(r"\d")
-    few_coded = core.weight(coded) <= (0.1 if dates else WITH_DIGITS) * core.rows or (int(coded.sum()) == 1 and len(core) >= 8)
-    return (
-        core.rows - bad_rows >= ASKED * core.rows
-        and count <= max(2, 0.1 * len(core))
-        and few_coded
+    few_coded = core.weight(coded) <= (0.1 if dates else WITH_DIGITS) * core.rows or (
+        int(coded.sum()) == 1 and len(core) >= 8
     )
+    return core.rows - bad_rows >= ASKED * core.rows and count <= max(2, 0.1 * len(core)) and few_coded
 
 
 def _moment_in_numbers(core: Words, reading: Reading, hints: Hints, name: str) -> Reading:

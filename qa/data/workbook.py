@@ -20,11 +20,30 @@ _ROW = re.compile(rb"<(?:\w+:)?row\b([^>]*)>")
 _NUMBER = re.compile(rb'\br="(\d+)"')
 _HIDDEN = re.compile(rb'\bhidden="(?:1|true)"')
 _MERGE = re.compile(rb'<(?:\w+:)?mergeCell\s+[^>]*ref="([A-Z]+)(\d+):([A-Z]+)(\d+)"')
-_COL = re.compile(rb'<(?:\w+:)?col\b([^>]*)/?>')
+_COL = re.compile(rb"<(?:\w+:)?col\b([^>]*)/?>")
 _CELL = re.compile(rb'<(?:\w+:)?c\b[^>]*?\br="([A-Z]+)(\d+)"[^>]*?\bs="(\d+)"')
 _WIDE_CELL = re.compile(rb'\br="([A-Z]{3})(\d+)"')
-_CURRENCIES = (("€", "EUR"), ("£", "GBP"), ("¥", "JPY"), ("₹", "INR"), ("USD", "USD"), ("EUR", "EUR"), ("GBP", "GBP"), ("CHF", "CHF"), ("$", "USD"))
-_BUILT_IN = {5: "$#,##0", 6: "$#,##0", 7: "$#,##0.00", 8: "$#,##0.00", 9: "0%", 10: "0.00%", 37: "#,##0", 44: "$#,##0.00"}
+_CURRENCIES = (
+    ("€", "EUR"),
+    ("£", "GBP"),
+    ("¥", "JPY"),
+    ("₹", "INR"),
+    ("USD", "USD"),
+    ("EUR", "EUR"),
+    ("GBP", "GBP"),
+    ("CHF", "CHF"),
+    ("$", "USD"),
+)
+_BUILT_IN = {
+    5: "$#,##0",
+    6: "$#,##0",
+    7: "$#,##0.00",
+    8: "$#,##0.00",
+    9: "0%",
+    10: "0.00%",
+    37: "#,##0",
+    44: "$#,##0.00",
+}
 
 
 @dataclass(frozen=True)
@@ -116,21 +135,32 @@ def _formats(archive: zipfile.ZipFile) -> dict[int, str]:
 
 
 def _sheet(xml: bytes, formats: dict[int, str]) -> tuple[SheetFacts, bytes | None]:
-    rows = [(match.start(), int(number.group(1)), match.group(1)) for match in _ROW.finditer(xml) if (number := _NUMBER.search(match.group(1)))]
+    rows = [
+        (match.start(), int(number.group(1)), match.group(1))
+        for match in _ROW.finditer(xml)
+        if (number := _NUMBER.search(match.group(1)))
+    ]
     xml_rows, stray, shorter = _without_stray(xml, rows)
     hidden = tuple(number - 1 for _, number, attributes in xml_rows if _HIDDEN.search(attributes))
-    merges = tuple((int(r1) - 1, column_number(c1), int(r2) - 1, column_number(c2)) for c1, r1, c2, r2 in _MERGE.findall(xml))
+    merges = tuple(
+        (int(r1) - 1, column_number(c1), int(r2) - 1, column_number(c2)) for c1, r1, c2, r2 in _MERGE.findall(xml)
+    )
     columns: list[int] = []
     for match in _COL.finditer(xml[: rows[0][0]] if rows else xml):
         text = match.group(1)
         if _HIDDEN.search(text):
-            low, high = (int(found.group(1)) if (found := re.search(rb'\b%s="(\d+)"' % key, text)) else 0 for key in (b"min", b"max"))
+            low, high = (
+                int(found.group(1)) if (found := re.search(rb'\b%s="(\d+)"' % key, text)) else 0
+                for key in (b"min", b"max")
+            )
             columns += range(low - 1, min(high, low + 200))
     facts = _format_facts(xml, rows, formats)
     return SheetFacts(hidden, tuple(columns), merges, facts, tuple(stray), xml_rows[-1][1] if xml_rows else 0), shorter
 
 
-def _without_stray(xml: bytes, rows: list[tuple[int, int, bytes]]) -> tuple[list[tuple[int, int, bytes]], list[str], bytes | None]:
+def _without_stray(
+    xml: bytes, rows: list[tuple[int, int, bytes]]
+) -> tuple[list[tuple[int, int, bytes]], list[str], bytes | None]:
     """Cut lonely rows far below and cells far to the right, which would make a reader set aside a vast empty grid."""
     stray: list[str] = []
     shorter = None
@@ -138,7 +168,9 @@ def _without_stray(xml: bytes, rows: list[tuple[int, int, bytes]]) -> tuple[list
         if rows[index][1] - rows[index - 1][1] > _GAP and len(rows) - index <= 20:
             end = xml.find(b"sheetData>", rows[index][0])
             end = xml.rfind(b"</", 0, end) if end > 0 else len(xml)
-            stray += [f"{c.decode()}{r.decode()}" for c, r in re.findall(rb'\br="([A-Z]+)(\d+)"', xml[rows[index][0] : end])]
+            stray += [
+                f"{c.decode()}{r.decode()}" for c, r in re.findall(rb'\br="([A-Z]+)(\d+)"', xml[rows[index][0] : end])
+            ]
             xml = shorter = xml[: rows[index][0]] + xml[end:]
             rows = rows[:index]
             break
@@ -160,7 +192,9 @@ def _cell_end(xml: bytes, at: int) -> int:
     return end.end() if end else close + 1
 
 
-def _format_facts(xml: bytes, rows: list[tuple[int, int, bytes]], formats: dict[int, str]) -> dict[int, tuple[Role, str]]:
+def _format_facts(
+    xml: bytes, rows: list[tuple[int, int, bytes]], formats: dict[int, str]
+) -> dict[int, tuple[Role, str]]:
     """Percent and currency formats that a column's cells have throughout the first rows."""
     if not formats or not rows:
         return {}
@@ -177,7 +211,7 @@ def _format_facts(xml: bytes, rows: list[tuple[int, int, bytes]], formats: dict[
 
 
 def _stated(code: str) -> tuple[Role, str] | None:
-    plain = re.sub(r'\[\$([^\]-]*)[^\]]*\]', r"\1", code)
+    plain = re.sub(r"\[\$([^\]-]*)[^\]]*\]", r"\1", code)
     if "%" in plain:
         return Role.PERCENT, "fraction"
     return next(((Role.CURRENCY, currency) for sign, currency in _CURRENCIES if sign in plain), None)

@@ -13,7 +13,11 @@ SHARED = Path(__file__).parents[2] / ".." / "shared"
 def column(tmp_path: Path, cells: list[str], *, header: str = "x", options: ReadOptions | None = None) -> Table:
     """A table of a key and one column with these cells, read from a CSV."""
     quoted = [f'"{cell.replace(chr(34), chr(34) * 2)}"' if any(c in cell for c in ',"\n;') else cell for cell in cells]
-    return text(tmp_path, "\n".join([f"key,{header}", *(f"k{index},{cell}" for index, cell in enumerate(quoted))]) + "\n", options=options)
+    return text(
+        tmp_path,
+        "\n".join([f"key,{header}", *(f"k{index},{cell}" for index, cell in enumerate(quoted))]) + "\n",
+        options=options,
+    )
 
 
 def text(tmp_path: Path, content: str, *, name: str = "t.csv", options: ReadOptions | None = None) -> Table:

@@ -11,7 +11,11 @@ from qa.types import Kind, Role
 from tests.data.loading import cells, column, notes, said, text
 
 STYLES = [
-    ("decimal commas show that a lone point groups thousands", ["1.234,56", "987,00", "-45,50", "1.250"], [1234.56, 987.0, -45.5, 1250.0]),
+    (
+        "decimal commas show that a lone point groups thousands",
+        ["1.234,56", "987,00", "-45,50", "1.250"],
+        [1234.56, 987.0, -45.5, 1250.0],
+    ),
     ("decimal points show that a lone comma groups thousands", ["1,234.56", "3.5", "1,250"], [1234.56, 3.5, 1250.0]),
     ("a blank groups thousands", ["1 234,5", "12 000,25", "7,75"], [1234.5, 12000.25, 7.75]),
     ("an apostrophe groups thousands", ["1'234.50", "12'000.75", "3.10"], [1234.5, 12000.75, 3.1]),
@@ -20,7 +24,11 @@ STYLES = [
     ("wide digits and marks", ["１２，３４５", "９８７．５", "３"], [12345.0, 987.5, 3.0]),
     ("Arabic-Indic digits", ["١٢٣", "٤٥", "٧"], [123, 45, 7]),
     ("minus signs of every make", ["−450", "–3", "-2", "7"], [-450, -3, -2, 7]),
-    ("parentheses and trailing minus are negative", ["(234.00)", "12.50-", "-1.25", "8.00"], [-234.0, -12.5, -1.25, 8.0]),
+    (
+        "parentheses and trailing minus are negative",
+        ["(234.00)", "12.50-", "-1.25", "8.00"],
+        [-234.0, -12.5, -1.25, 8.0],
+    ),
     ("powers of ten", ["1e5", "2.5E-3", "3 x 10^4"], [100000.0, 0.0025, 30000.0]),
     ("a late decimal makes the column decimal", ["1"] * 200 + ["2.5"], [1.0] * 200 + [2.5]),
 ]
@@ -34,7 +42,13 @@ def test_number_styles(tmp_path: Path, given: list[str], expected: list[float]) 
 
 
 UNITS = [
-    ("dollars with accounting negatives", ["$1,234.50", "($234.00)", "$ 2,000", "-$75.25"], [1234.5, -234.0, 2000.0, -75.25], Role.CURRENCY, "USD"),
+    (
+        "dollars with accounting negatives",
+        ["$1,234.50", "($234.00)", "$ 2,000", "-$75.25"],
+        [1234.5, -234.0, 2000.0, -75.25],
+        Role.CURRENCY,
+        "USD",
+    ),
     ("euros behind the number", ["1.234,50 €", "20,00 €", "3,75€"], [1234.5, 20.0, 3.75], Role.CURRENCY, "EUR"),
     ("a currency code before", ["CHF 1'200.50", "CHF 5.25", "CHF 7.-"], [1200.5, 5.25, 7.0], Role.CURRENCY, "CHF"),
     ("millions and thousands of dollars", ["$1.2M", "$300k", "$2.5bn"], [1.2e6, 3e5, 2.5e9], Role.CURRENCY, "USD"),
@@ -47,8 +61,12 @@ UNITS = [
 ]
 
 
-@pytest.mark.parametrize(("given", "expected", "role", "unit"), [row[1:] for row in UNITS], ids=[row[0] for row in UNITS])
-def test_units_and_currencies(tmp_path: Path, given: list[str], expected: list[float], role: Role | None, unit: str) -> None:
+@pytest.mark.parametrize(
+    ("given", "expected", "role", "unit"), [row[1:] for row in UNITS], ids=[row[0] for row in UNITS]
+)
+def test_units_and_currencies(
+    tmp_path: Path, given: list[str], expected: list[float], role: Role | None, unit: str
+) -> None:
     table = column(tmp_path, given)
     assert cells(table) == pytest.approx(expected)
     assert (table.column("x").role, table.column("x").unit) == (role, unit)

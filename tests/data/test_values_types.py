@@ -34,13 +34,19 @@ NUMBERS_AFTER_ALL = [
 ]
 
 
-@pytest.mark.parametrize(("given", "expected"), [row[1:] for row in NUMBERS_AFTER_ALL], ids=[row[0] for row in NUMBERS_AFTER_ALL])
+@pytest.mark.parametrize(
+    ("given", "expected"), [row[1:] for row in NUMBERS_AFTER_ALL], ids=[row[0] for row in NUMBERS_AFTER_ALL]
+)
 def test_a_zero_is_no_padding(tmp_path: Path, given: list[str], expected: list[float]) -> None:
     assert cells(column(tmp_path, given)) == expected
 
 
 BOOLEANS = [
-    ("mixed spellings with a blank", ["Yes", "no", "Y", "N", "TRUE", "false", "1", "0", "", "yes ", "T"], [True, False, True, False, True, False, True, False, None, True, True]),
+    (
+        "mixed spellings with a blank",
+        ["Yes", "no", "Y", "N", "TRUE", "false", "1", "0", "", "yes ", "T"],
+        [True, False, True, False, True, False, True, False, None, True, True],
+    ),
     ("two words", ["yes", "no", "yes"], [True, False, True]),
     ("letters", ["t", "f", "t", "f"], [True, False, True, False]),
     ("German", ["ja", "nein", "ja"], [True, False, True]),
@@ -103,7 +109,9 @@ TOLD = [
 
 
 @pytest.mark.parametrize(("kind", "given", "expected", "found"), TOLD, ids=[row[0] for row in TOLD])
-def test_a_kind_that_was_told_is_obeyed(tmp_path: Path, kind: str, given: list[str], expected: list[object], found: Kind) -> None:
+def test_a_kind_that_was_told_is_obeyed(
+    tmp_path: Path, kind: str, given: list[str], expected: list[object], found: Kind
+) -> None:
     table = column(tmp_path, given, options=ReadOptions(as_kinds={"X": kind}))
     assert cells(table) == expected
     assert table.column("x").kind is found
@@ -115,26 +123,60 @@ def test_a_format_that_was_told_is_obeyed(tmp_path: Path) -> None:
 
 
 VARIANTS = [
-    ("case and spaces", "country", ["South Sudan", "South Sudan ", "south sudan", "Chad", "CHAD"], ["South Sudan", "South Sudan", "South Sudan", "Chad", "Chad"]),
-    ("letters of gender", "gender", ["M", "Male", "f", "Female", "MALE", "F"], ["Male", "Male", "Female", "Female", "Male", "Female"]),
-    ("usual abbreviations", "dept", ["Eng", "Engineering", "Eng.", "HR", "Human Resources", "H.R."], ["Engineering"] * 3 + ["Human Resources"] * 3),
-    ("sizes that all have a long form", "size", ["S", "Small", "M", "Medium", "L", "Large"], ["Small", "Small", "Medium", "Medium", "Large", "Large"]),
+    (
+        "case and spaces",
+        "country",
+        ["South Sudan", "South Sudan ", "south sudan", "Chad", "CHAD"],
+        ["South Sudan", "South Sudan", "South Sudan", "Chad", "Chad"],
+    ),
+    (
+        "letters of gender",
+        "gender",
+        ["M", "Male", "f", "Female", "MALE", "F"],
+        ["Male", "Male", "Female", "Female", "Male", "Female"],
+    ),
+    (
+        "usual abbreviations",
+        "dept",
+        ["Eng", "Engineering", "Eng.", "HR", "Human Resources", "H.R."],
+        ["Engineering"] * 3 + ["Human Resources"] * 3,
+    ),
+    (
+        "sizes that all have a long form",
+        "size",
+        ["S", "Small", "M", "Medium", "L", "Large"],
+        ["Small", "Small", "Medium", "Medium", "Large", "Large"],
+    ),
 ]
 
 
-@pytest.mark.parametrize(("header", "given", "expected"), [row[1:] for row in VARIANTS], ids=[row[0] for row in VARIANTS])
-def test_category_variants_that_are_certain_are_read_as_one(tmp_path: Path, header: str, given: list[str], expected: list[str]) -> None:
+@pytest.mark.parametrize(
+    ("header", "given", "expected"), [row[1:] for row in VARIANTS], ids=[row[0] for row in VARIANTS]
+)
+def test_category_variants_that_are_certain_are_read_as_one(
+    tmp_path: Path, header: str, given: list[str], expected: list[str]
+) -> None:
     table = column(tmp_path, given, header=header)
     assert cells(table, header) == expected
-    assert set(table.report.variants[header]) == {cell for cell, target in zip(given, expected, strict=True) if cell != target}
+    assert set(table.report.variants[header]) == {
+        cell for cell, target in zip(given, expected, strict=True) if cell != target
+    }
     as_they_are = column(tmp_path, given, header=header, options=ReadOptions(as_kinds={header: "text"}))
     assert cells(as_they_are, header) == [cell.strip() for cell in given]
 
 
 KEPT_APART = [
     ("grades are no abbreviations", "grade", ["A", "B", "C", "Absent", "A", "B", "C", "Absent"]),
-    ("Niger is not Nigeria", "country", ["Niger", "Nigeria", "Niger", "Nigeria", "Guinea", "Guinea-Bissau", "Guinea", "Guinea-Bissau"]),
-    ("a rival for an abbreviation", "team", ["E", "East", "Engineering", "W", "West", "E", "East", "Engineering", "W", "West"]),
+    (
+        "Niger is not Nigeria",
+        "country",
+        ["Niger", "Nigeria", "Niger", "Nigeria", "Guinea", "Guinea-Bissau", "Guinea", "Guinea-Bissau"],
+    ),
+    (
+        "a rival for an abbreviation",
+        "team",
+        ["E", "East", "Engineering", "W", "West", "E", "East", "Engineering", "W", "West"],
+    ),
     ("numbered names", "store", ["Store 1", "Store 2", "Store 1", "Store 2"]),
     ("a whole word that begins another", "thing", ["Car", "Carpet", "Car", "Carpet"]),
 ]
@@ -178,7 +220,9 @@ ROLES = [
 
 
 @pytest.mark.parametrize(("header", "given", "role", "unit"), ROLES, ids=[row[0] for row in ROLES])
-def test_roles_come_from_names_and_values_and_stay_blank_when_unsure(tmp_path: Path, header: str, given: list[str], role: Role | None, unit: str | None) -> None:
+def test_roles_come_from_names_and_values_and_stay_blank_when_unsure(
+    tmp_path: Path, header: str, given: list[str], role: Role | None, unit: str | None
+) -> None:
     found = column(tmp_path, given, header=header).column(header)
     assert (found.role, found.unit) == (role, unit)
 
@@ -186,7 +230,9 @@ def test_roles_come_from_names_and_values_and_stay_blank_when_unsure(tmp_path: P
 def test_a_list_of_tags_is_told_from_a_name_with_a_comma(tmp_path: Path) -> None:
     tags = column(tmp_path, ["new; eco", "eco", "sale; eco; bulky", "new; sale"], header="tags").column("tags")
     assert (tags.role, tags.unit) == (Role.TAG_LIST, ";")
-    names = column(tmp_path, ["Abbott, Olu", "Chen, Tara", "Ueda, Yusuf", "Xu, Victor"], header="customer").column("customer")
+    names = column(tmp_path, ["Abbott, Olu", "Chen, Tara", "Ueda, Yusuf", "Xu, Victor"], header="customer").column(
+        "customer"
+    )
     assert names.role is not Role.TAG_LIST
 
 
