@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from functools import lru_cache
 from typing import Any
+
+import polars as pl
 
 from qa.answer import chart, prose
 from qa.answer.answer import Answer, AnswerColumn, AnswerPart, Attempt, CheckResult, LedgerRow, Option
@@ -27,6 +31,7 @@ from qa.planner.dialogue import Turn
 from qa.planner.reply_text import extract
 from qa.settings import Settings
 from qa.settings import settings as process_settings
+from qa.types import Kind
 
 Progress = Callable[..., None]
 """Called with a stage (`plan`, `model`, `check`, `run`, `crosscheck`, `answer`) and a detail, also while
@@ -145,6 +150,23 @@ def _desk(
         progress or _silent,
         semantics or {},
     )
+
+
+def warm(pool: Pool | None = None) -> None:
+    """Gets ready for the first question in the background: a worker, and the libraries that draw."""
+    (pool or shared()).warm()
+    _warm_once()
+
+
+@lru_cache(maxsize=1)
+def _warm_once() -> None:
+    threading.Thread(target=_drawn_once, name="qa-warm", daemon=True).start()
+
+
+def _drawn_once() -> None:
+    columns = (AnswerColumn(name="k", kind=Kind.TEXT), AnswerColumn(name="v", kind=Kind.NUMBER))
+    table = pl.DataFrame({"k": ["a", "b"], "v": [1.0, 2.0]})
+    chart.figure(columns=columns, table=table, plan={}, total_rows=2)
 
 
 # ---- planning --------------------------------------------------------------------------------

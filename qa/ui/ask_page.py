@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from qa.engine import pool
+from qa import pipeline
 from qa.ui import cards, datasets, links
 from qa.ui import progress as watching
 from qa.ui.asking import ask, example_questions
@@ -18,7 +18,7 @@ QUESTION_LENGTH = 2000
 def pick(here: Session) -> Dataset:
     """The picker and the place to add files; gives the dataset to work on. A link it was opened with goes first."""
     st.title("Ask your data")
-    pool.shared().warm()
+    pipeline.warm()
     waiting = links.open_shared(here)
     dataset = _picker(here)
     links.notice(waiting)
