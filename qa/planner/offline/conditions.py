@@ -232,7 +232,7 @@ class Conditions:
             if shape.startswith("jNg"):
                 n, grain, end = int(row[at + 1].link.number or 0), row[at + 2].op, at + 3
                 said = f"{word} {n} {grain}s"
-            elif shape.startswith("jg"):
+            elif shape.startswith("jg") and at and row[at - 1].letter == "p":
                 grain, end = row[at + 1].op, at + 2
                 said = f"{word} {grain}"
             else:

@@ -14,6 +14,7 @@ CLAUSE = re.compile(
     r",?\s+and\s+(?=(?:which|what|who|how many|how much|when|where|list|show|is there|are there|does|do)\b)", re.IGNORECASE
 )
 PRONOUN = re.compile(r"\b(?:it|its|they|them|their|those|these|that|he|she|his|her)\b", re.IGNORECASE)
+AGAIN = re.compile(r"^(?:list|return|show|give|answer|report|tell)\b", re.IGNORECASE)
 FOLLOW = re.compile(r"^(?:and\s+)?(?:what about\s+|how about\s+)?['\"“‘](?P<text>.+?)['\"”’]\s*\??$", re.IGNORECASE)
 OVERALL = re.compile(r",?\s+and\s+(?:overall|in total|altogether)\s*(?=[?.!]|$)", re.IGNORECASE)
 TWICE = re.compile(r"^(?P<head>.+?)\s+(?P<by>per|by)\s+(?P<first>[^,]+?),?\s+and\s+(?P=by)\s+(?P<second>[^,]+?)[?.!]*$", re.IGNORECASE)
@@ -30,22 +31,25 @@ MOST = 10
 def planned(question: str, plan: Callable[[str], Reply]) -> Reply | None:
     """One plan with a part for each thing asked.
 
-    None when one thing is asked, or when a part could not be planned and its words point back to another
-    (`… and how many does it have?`): then the question has to be read as a whole.
+    None when one thing is asked. Sentences that point back (`how many does it have?`, `List the name and …`)
+    are read together with the one before.
     """
-    overall = OVERALL.search(question)
-    if overall:
-        return _with_overall(plan(question[: overall.start()] + question[overall.end() :]), plan, question)
     texts = cut(question)
-    if len(texts) < 2 and (not texts or texts[0] == question.strip()):
+    if len(texts) < 2 and (not texts or (texts[0] == question.strip() and not OVERALL.search(question))):
         return None
+    if any(PRONOUN.search(text) or AGAIN.match(text) for text in texts[1:]):
+        whole = plan(question)
+        if whole["reply"] == "plan" or any(PRONOUN.search(text) for text in texts[1:]):
+            return whole
     made: list[dict[str, Any]] = []
     for text in texts[:MOST]:
-        reply = plan(text)
+        overall = OVERALL.search(text)
+        reply = plan(text[: overall.start()] + text[overall.end() :] if overall else text)
         if reply["reply"] != "plan":
-            points_back = len(texts) > 1 and any(PRONOUN.search(t) for t in texts[1:])
-            return None if points_back else reply
+            return reply
         made += reply["parts"]
+        if overall:
+            made.append(_overall(reply["parts"][-1]))
     return {"reply": "plan", "lets": [], "parts": made}
 
 
@@ -75,11 +79,9 @@ def _twice(text: str) -> list[str]:
     return [text]
 
 
-def _with_overall(reply: Reply, plan: Callable[[str], Reply], question: str) -> Reply:
-    """The plan with a second part over all rows."""
-    if reply["reply"] != "plan":
-        return reply
-    whole = copy.deepcopy(reply["parts"][-1])
+def _overall(part: dict[str, Any]) -> dict[str, Any]:
+    """The same part over all rows."""
+    whole: dict[str, Any] = copy.deepcopy(part)
     kept = []
     for step in whole["steps"]:
         if step["op"] == "summarize":
@@ -87,7 +89,7 @@ def _with_overall(reply: Reply, plan: Callable[[str], Reply], question: str) -> 
         if step["op"] in ("filter", "derive", "summarize"):
             kept.append(step)
     whole.update(steps=kept, show=None, chart=None, title=f"{whole['title']}, overall")
-    return {**reply, "parts": [*reply["parts"], whole]}
+    return whole
 
 
 def _again(question: str, text: str) -> str:

@@ -40,7 +40,7 @@ def plan(question: str, tables: Sequence[Table], *, history: Sequence[Turn] = ()
     asked = question.strip()[:LONGEST]
     if not asked or not tables:
         return decline("There is no question." if tables else "There is no table.", [], tables)
-    edited = followup.edited(asked, tables, history, today) if history else None
+    edited = followup.edited(asked, tables, history) if history else None
     if edited is not None and valid(edited, tables):
         return edited
     split = parts.planned(asked, lambda text: single(text, tables))

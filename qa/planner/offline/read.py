@@ -270,14 +270,12 @@ class Reader:
     def _take_aggregate(self, row: list[Node], at: int, asked: Asked) -> int:
         functions = [row[at].op]
         nxt = at + 1
-        while (
-            nxt + 1 < len(row) and row[nxt].letter in ",&" and row[_skip(row, nxt, ",&")].letter == "G"
-            if _skip(row, nxt, ",&") < len(row)
-            else False
-        ):
-            nxt = _skip(row, nxt, ",&")
-            functions.append(row[nxt].op)
-            nxt += 1
+        while nxt < len(row) and row[nxt].letter in ",&":
+            after = _skip(row, nxt, ",&")
+            if after >= len(row) or row[after].letter not in "GS":
+                break
+            functions.append(row[after].op)
+            nxt = after + 1
         nxt = _skip(row, nxt, "okuln" if nxt < len(row) and row[nxt].letter == "k" else "ou")
         columns, end = self._column_list(row, nxt)
         for place, node in enumerate(columns[1:], 1):
@@ -596,6 +594,8 @@ class Reader:
         if len(supers) != 1:
             return self._extremes(asked, supers)
         direction, what, node = supers[0]
+        if asked.metrics:
+            raise NotRead(asked.metrics[0][0])
         targets = [t for t in asked.targets if node is None or t.letter != "C" or t.columns[0][0] != node.columns[0][0]]
         mentioned = len(targets) < len(asked.targets)
         if what == "column" and node is not None:
