@@ -93,9 +93,9 @@ def show(value: Any, column: AnswerColumn | None = None, style: Style = PLAIN, g
         case int() | float() | decimal.Decimal():
             return _number(value, column, style)
         case dt.datetime():
-            return _moment(value, grain)
+            return _moment(value, grain or calendar_unit(column))
         case dt.date():
-            return _day(value, grain)
+            return _day(value, grain or calendar_unit(column))
         case dt.time():
             return value.isoformat()
         case dt.timedelta():
@@ -134,7 +134,7 @@ def _number(value: Any, column: AnswerColumn | None, style: Style) -> str:
             return number(value, style)
         case _:
             text = number(value, style)
-            return f"{text} {plain(unit, 20)}" if unit and unit not in ("fraction", "percent") else text
+            return f"{text} {said}" if (said := unit_of(column)) else text
 
 
 def number(value: Any, style: Style = PLAIN) -> str:
@@ -216,6 +216,19 @@ def duration(seconds: float) -> str:
 
 
 GRAINS = ("year", "quarter", "month", "week", "day")
+
+_NOT_SAID = frozenset({"fraction", "percent", "bin", *GRAINS})
+
+
+def unit_of(column: AnswerColumn | None) -> str | None:
+    """The unit to say after a number (`kg`); scales, bins and calendar units are said otherwise."""
+    unit = column.unit if column else None
+    return plain(unit, 20) if unit and unit not in _NOT_SAID else None
+
+
+def calendar_unit(column: AnswerColumn | None) -> str | None:
+    """The calendar unit that a column's dates were truncated to, if the plan says so."""
+    return column.unit if column and column.kind.temporal and column.unit in GRAINS else None
 
 
 def grain_of(values: pl.Series) -> str | None:

@@ -6,13 +6,14 @@ import datetime as dt
 import decimal
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import polars as pl
 
 from qa.answer.answer import AnswerColumn
 from qa.answer.conditions import where
-from qa.answer.formats import PLAIN, Style, grain_of, joined, number, percent, plural, show, words
+from qa.answer.formats import PLAIN, Style, calendar_unit, grain_of, joined, number, percent, plural, show, words
 from qa.answer.shape import Measure, Shape
 from qa.types import Kind, Role
 
@@ -41,13 +42,19 @@ class Result:
 
     def grain(self, name: str) -> str | None:
         """The calendar unit a key's dates are said in."""
-        known = self.shape.grain(name)
+        known = self.shape.grain(name) or calendar_unit(self.columns.get(name))
         is_key = known is None and name in self.shape.keys and name in self.table.columns
         return grain_of(self.table[name]) if is_key else known
 
+    @cached_property
+    def keys(self) -> tuple[str, ...]:
+        """The keys that tell the rows apart: one that is the same everywhere is not worth saying."""
+        several = tuple(key for key in self.shape.keys if self.table.height > 1 and self.table[key].n_unique() > 1)
+        return several or self.shape.keys
+
     def label(self, row: int) -> str:
         """What the row is, from its keys: `Sun`, `pclass 1`, `smoker true`, `(no day)`."""
-        return ", ".join(self.key_words(key, self.table[key][row]) for key in self.shape.keys)
+        return ", ".join(self.key_words(key, self.table[key][row]) for key in self.keys)
 
     def key_words(self, key: str, value: Any) -> str:
         if value is None:
@@ -269,14 +276,14 @@ def _total(result: Result, measure: Measure) -> list[str]:
 
 def _is_series(result: Result) -> bool:
     shape = result.shape
-    if len(shape.keys) != 1 or not shape.grouped or shape.rank or shape.limit or result.table.height < 3:
+    if len(result.keys) != 1 or not shape.grouped or shape.rank or shape.limit or result.table.height < 3:
         return False
-    column = result.columns[shape.keys[0]]
+    column = result.columns[result.keys[0]]
     return column.kind.temporal or column.role is Role.YEAR
 
 
 def _series(result: Result, measure: Measure) -> list[str]:
-    key = result.shape.keys[0]
+    key = result.keys[0]
     times, values = result.table[key].to_list(), result.values(measure)
     rows = [row for row in range(len(times)) if times[row] is not None and values[row] is not None]
     rows.sort(key=lambda row: _moment(times[row]))

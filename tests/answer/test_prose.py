@@ -75,6 +75,25 @@ CASES: list[tuple[str, Any, list[Any], tuple[list[Any], ...], dict[str, Any], li
         ["Sat has the larger total sales for East: 2 against 1 for Fri, a difference of 1."],
     ),
     (
+        "a key that is the same everywhere is not said, and what is left is a series",
+        plan(summarize(["month", "kind"], "sum(sales) as sales")),
+        [column("month", "date"), column("kind", "text"), column("sales", "integer")],
+        (MONTHS, ["msa"] * 3, [120, 80, 120]),
+        {},
+        [
+            "The total sales went from 120 (2024-01) to 120 (2024-03), unchanged between the two.",
+            "Highest 120 (2024-01), lowest 80 (2024-02).",
+        ],
+    ),
+    (
+        "a truncated date says its calendar unit, a bin its edge",
+        plan(summarize(["trunc(d, 'year') as y"], "mean(x) as m")),
+        [column("y", "date", unit="year"), column("m", unit="bin")],
+        ([dt.date(2024, 1, 1), dt.date(2025, 1, 1)], [1.5, 2.5]),
+        {},
+        ["2025 has the higher average x: 2.5 against 1.5 for 2024, a difference of 1."],
+    ),
+    (
         "a tie for the top names both",
         plan(BY_DAY, TOP), [DAY, TIP], (["Sat", "Sun"], [3.0, 3.0]), {},
         ["Sat and Sun tie for the highest average tip: $3.00."] ,

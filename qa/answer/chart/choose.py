@@ -129,6 +129,8 @@ def _by_category(sight: Sight, dim: Field) -> Iterator[ChartSpec]:
     scatter = [sight.spec("scatter", m.name, [sight.measures[0].name], label=dim.name) for m in sight.measures[1:2]]
     if listed and not sight.shape.rank:
         yield from scatter
+    if are_states(dim.values) and sight.table.height > CATEGORIES and not sight.shape.rank:
+        yield sight.spec("map", dim.name, [first.name])
     if sight.table.height >= 2:
         yield from several
         yield bar
@@ -166,6 +168,10 @@ def _is_whole(sight: Sight, dim: Field, measure: Measure) -> bool:
 def _two_dimensions(sight: Sight) -> Iterator[ChartSpec]:
     first, second = sight.dims
     measure = sight.measures[0]
+    alone = [dim for dim in sight.dims if dim.unique]
+    if alone and not sight.shape.grouped:
+        # Rows as they are: one column names each row, the other only describes it.
+        return _one_dimension(sight, next((dim for dim in alone if dim.is_time), alone[0]))
     if not _one_row_each(sight, (first.name, second.name)):
         return _many_dimensions(sight)
     if first.is_time or first.is_scale or second.is_time or second.is_scale:

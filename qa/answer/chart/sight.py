@@ -13,7 +13,7 @@ import polars as pl
 from qa.answer.answer import AnswerColumn
 from qa.answer.chart.order import ranks_of
 from qa.answer.chart.spec import ChartSpec, Kind
-from qa.answer.formats import grain_of, words
+from qa.answer.formats import calendar_unit, grain_of, unit_of, words
 from qa.answer.shape import Measure, Shape, read
 from qa.types import Kind as ValueKind
 from qa.types import Role
@@ -140,7 +140,7 @@ class Sight:
     def grain(self, name: str | None) -> str | None:
         if name is None or name not in self.shape.keys:
             return None
-        return self.shape.grain(name) or grain_of(self.table[name])
+        return self.shape.grain(name) or calendar_unit(self.columns[name]) or grain_of(self.table[name])
 
     def titled(self, spec: ChartSpec) -> ChartSpec:
         shown = spec.color if spec.kind == "heatmap" else None
@@ -164,10 +164,8 @@ class Sight:
         return ", ".join(self.phrase(name) for name in names) if len(names) <= 3 else "values"
 
     def _with_unit(self, text: str, name: str) -> str:
-        column = self.columns[name]
-        if column.role is Role.PERCENT or not column.unit or column.unit in ("fraction", "percent"):
-            return text
-        return f"{text} ({column.unit})"
+        unit = unit_of(self.columns[name])
+        return f"{text} ({unit})" if unit and self.columns[name].role is not Role.PERCENT else text
 
 
 def capital(text: str) -> str:
