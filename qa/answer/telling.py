@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import decimal
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -98,7 +98,7 @@ def _plain_start(sentence: str) -> bool:
 
 def extremes(measure: Measure) -> tuple[str, str]:
     """The words for most and least."""
-    counted = measure.counts or measure.phrase.startswith(("number of", "highest", "lowest", "total"))
+    counted = measure.counts or measure.phrase.startswith(("number of", "maximum", "minimum", "total"))
     return ("largest", "smallest") if counted else ("highest", "lowest")
 
 
@@ -117,7 +117,7 @@ def single(result: Result) -> tuple[str, ...]:
     measure = result.shape.measure(name)
     clause = where(result.shape.conditions)
     if result.shape.rank and result.shape.limit == 1 and measure is None:
-        ranked, descending = result.shape.rank
+        ranked, descending = among_groups(result.shape.rank[0]), result.shape.rank[1]
         who = result.key_words(name, value) if name in result.shape.keys else result.say(name, value)
         return (opened(clause, f"{who} has the {_superlative(ranked, descending)} {ranked.phrase}."),)
     phrase = measure.phrase if measure else words(name)
@@ -135,7 +135,7 @@ def record(result: Result) -> tuple[str, ...]:
     clause = where(result.shape.conditions)
     shape = result.shape
     if shape.rank and shape.limit == 1 and shape.keys:
-        ranked, descending = shape.rank
+        ranked, descending = among_groups(shape.rank[0]), shape.rank[1]
         rest = [name for name in result.table.columns if name not in shape.keys and name != ranked.name]
         head = f"{result.label(0)} has the {_superlative(ranked, descending)} {ranked.phrase}"
         value = f": {result.say(ranked.name, result.table[ranked.name][0])}" if ranked.name in result.columns else ""
@@ -180,7 +180,7 @@ def groups(result: Result) -> tuple[str, ...]:
 
 def _hidden_rank(result: Result) -> tuple[str, ...]:
     assert result.shape.rank is not None
-    ranked, descending = result.shape.rank
+    ranked, descending = among_groups(result.shape.rank[0]), result.shape.rank[1]
     names = [result.label(row) for row in range(min(result.table.height, 10))]
     tie = result.shape.limit == 1
     verb = "tie for" if tie else "have" if len(names) > 1 else "has"
@@ -198,7 +198,15 @@ def _ranked(result: Result, measure: Measure, descending: bool) -> list[int]:
     return sorted(known, key=lambda row: values[row], reverse=descending)
 
 
+def among_groups(measure: Measure) -> Measure:
+    """The measure as it is called where groups are compared by it: the largest maximum, not the largest highest."""
+    first, _, rest = measure.phrase.partition(" ")
+    extreme = {"highest": "maximum", "lowest": "minimum"}.get(first)
+    return replace(measure, phrase=f"{extreme} {rest}") if extreme and measure.aggregated else measure
+
+
 def _leaders(result: Result, measure: Measure, descending: bool) -> list[str]:
+    measure = among_groups(measure)
     values = result.values(measure)
     rows = _ranked(result, measure, descending)
     if not rows:

@@ -94,6 +94,14 @@ CASES: list[tuple[str, Any, list[Any], tuple[list[Any], ...], dict[str, Any], li
         ["2025 has the higher average x: 2.5 against 1.5 for 2024, a difference of 1."],
     ),
     (
+        "groups are compared by their maximum",
+        plan(summarize(["label"], "max(value) as value")),
+        [column("label", "text"), column("value", "integer")],
+        (["a", "b", "<b>"], [1, 2, 6]),
+        {},
+        ["<b> has the largest maximum value: 6, then b 2 and a 1."],
+    ),
+    (
         "a tie for the top names both",
         plan(BY_DAY, TOP), [DAY, TIP], (["Sat", "Sun"], [3.0, 3.0]), {},
         ["Sat and Sun tie for the highest average tip: $3.00."] ,
