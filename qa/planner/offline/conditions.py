@@ -16,7 +16,7 @@ from qa.types import Column, Kind, Role
 
 FLIP = {">": "<=", "<": ">=", ">=": "<", "<=": ">", "==": "!=", "!=": "=="}
 STRONG = frozenset("bo")
-PATH = frozenset("bohpaln!T&")
+PATH = frozenset("bohpaln!T&@")
 CLOSE = frozenset("boh!")
 MOSTLY_YEAR = (
     "year",
@@ -289,7 +289,12 @@ class Conditions:
         letters = "".join(n.letter for n in row)
         if letters.endswith("hC") and "k" in letters and "n" in letters[letters.index("k") :]:
             id = row[-1].columns[0][0]
-            if len(row[-1].columns) == 1 and row[-1].columns[0][1] >= 0.85 and self.column(id).nullable and id not in self.index.yes:
+            if (
+                len(row[-1].columns) == 1
+                and row[-1].columns[0][1] >= 0.85
+                and self.column(id).nullable
+                and id not in self.index.yes
+            ):
                 made = Filter(f"{self.name(id)} is not null", (id,), row[-1].text, op="known")
                 return [*row[:-2], _made("F", row[-2:], [[made]])]
         return row

@@ -139,7 +139,12 @@ def _drawn(part: Part, rest: list[Node], reader: Reader) -> bool:
     if step is None or not step["by"]:
         return False
     if kind != "auto":
-        part["chart"] = {"kind": kind, "x": _called(step["by"][0]), "y": [_called(m) for m in step["metrics"]], "color": None}
+        part["chart"] = {
+            "kind": kind,
+            "x": _called(step["by"][0]),
+            "y": [_called(m) for m in step["metrics"]],
+            "color": None,
+        }
     return True
 
 
@@ -177,7 +182,11 @@ def _filtered(part: Part, filters: list[Filter], linker: Linker) -> bool:
     old = JOINED.split(first["where"]) if first and first["op"] == "filter" else []
     names = [linker.written(id) for f in filters for id in f.columns]
     kept = [c for c in old if not any(name in c for name in names)]
-    if old and len(kept) < len(old) and ("(" in first["where"].replace("year(", "").replace("month(", "") or " or " in first["where"]):  # type: ignore[index]
+    if (
+        old
+        and len(kept) < len(old)
+        and ("(" in first["where"].replace("year(", "").replace("month(", "") or " or " in first["where"])
+    ):  # type: ignore[index]
         return False
     where = write.all_of([*kept, *(f.formula for f in filters)])
     step = {"op": "filter", "where": where}

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections import OrderedDict, defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import Protocol
 
-import polars as pl
-
-from qa.data.table import Table
+from qa.data.table import Profile, Table
 from qa.planner.offline.lexicon import Lexicon
 from qa.planner.offline.text import fold, header_words, key, tight
 from qa.types import Column, Kind, Role
@@ -16,8 +15,22 @@ from qa.types import Column, Kind, Role
 KEPT_INDEXES = 32
 LONGEST_VALUE = 40
 """words; longer cells are prose, which a question never spells out"""
+TITLES = frozenset({"name", "title", "label"})
 TRUE_WORDS = frozenset({"yes", "y", "true", "t", "1"})
 FALSE_WORDS = frozenset({"no", "n", "false", "f", "0"})
+
+
+class Indexed(Protocol):
+    """What an index asks of a table: a loaded one, or several joined."""
+
+    name: str
+    digest: str
+    rows: int
+    columns: tuple[Column, ...]
+    profile: Profile
+
+    def distinct(self, column_id: str) -> Sequence[str]: ...
+    def variants(self, column_id: str) -> dict[str, str]: ...
 
 
 @dataclass(frozen=True)
@@ -34,7 +47,7 @@ class Name:
 class TableIndex:
     """Columns and values of a table, keyed for linking. Built once a digest, then shared."""
 
-    table: Table
+    table: Indexed
     names: dict[str, list[Name]] = field(default_factory=dict)
     values: dict[str, list[tuple[str, str]]] = field(default_factory=lambda: defaultdict(list))
     by_root: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
@@ -58,7 +71,7 @@ class TableIndex:
 _indexes: OrderedDict[tuple[str, str], TableIndex] = OrderedDict()
 
 
-def index(table: Table, lex: Lexicon) -> TableIndex:
+def index(table: Indexed, lex: Lexicon) -> TableIndex:
     """The index of a table, from memory when its digest was seen before."""
     at = (table.name, table.digest)
     if at not in _indexes:
@@ -69,7 +82,7 @@ def index(table: Table, lex: Lexicon) -> TableIndex:
     return _indexes[at]
 
 
-def _build(table: Table, lex: Lexicon) -> TableIndex:
+def _build(table: Indexed, lex: Lexicon) -> TableIndex:
     built = TableIndex(table)
     for column in table.columns:
         built.names[column.id] = _names(table, column, lex)
@@ -102,7 +115,7 @@ def _add_values(built: TableIndex, column: Column, distinct: Iterable[str]) -> N
             built.starts[first] = max(built.starts.get(first, 0), folded.count(" ") + 1)
 
 
-def _names(table: Table, column: Column, lex: Lexicon) -> list[Name]:
+def _names(table: Indexed, column: Column, lex: Lexicon) -> list[Name]:
     own = [word for word in header_words(column.name) if word[0].isalnum() or word in "#%"]
     own = [{"#": "number", "%": "percent"}.get(word, word) for word in own] or [fold(column.name)]
     spellings: list[tuple[list[str], float]] = [(own, 1.0)]
@@ -111,6 +124,8 @@ def _names(table: Table, column: Column, lex: Lexicon) -> list[Name]:
     bare = _without_brackets(column.name)
     if bare and bare != own:
         spellings.append((bare, 0.97))
+    if column.owner and column.owner != table.name:
+        spellings.append(([lex.lemma(column.owner.lower().split("_")[-1]), *own], 0.97))
     profile = next((p for p in table.profile.columns if p.name == column.name), None)
     for synonym in profile.synonyms if profile else ():
         spellings.append((header_words(synonym), 0.97))
@@ -132,7 +147,11 @@ def _swapped(own: list[str], lex: Lexicon) -> list[tuple[list[str], float]]:
         for group in lex.synonyms:
             if lex.lemma(word) in group:
                 others = [other.split() for other in group if other != lex.lemma(word)]
-                found += [([*own[:place], *other, *own[place + 1 :]], 0.9) for other in others]
+                rest = {*own[:place], *own[place + 1 :]}
+                for other in others:
+                    found.append(([*own[:place], *other, *own[place + 1 :]], 0.89))
+                    if rest <= TITLES or (len(other) > 1 and len(rest) <= len(other)):
+                        found.append((other, 0.72))
     return found
 
 
@@ -148,7 +167,7 @@ def _without_brackets(name: str) -> list[str]:
     return [word for word in header_words(cut) if word[0].isalnum()]
 
 
-def _truth_pair(table: Table, column: Column) -> tuple[object, object] | None:
+def _truth_pair(table: Indexed, column: Column) -> tuple[object, object] | None:
     """What a column that answers yes or no writes for them: (yes, no)."""
     if column.kind is Kind.BOOLEAN:
         return (True, False)
@@ -166,26 +185,13 @@ def _truth_pair(table: Table, column: Column) -> tuple[object, object] | None:
     return None
 
 
-def row_count(table: Table) -> int:
-    return table.rows
-
-
-def unique_values(table: Table, column: Column) -> bool:
+def unique_values(table: Indexed, column: Column) -> bool:
     """True when no value of the column occurs twice."""
     profile = next((p for p in table.profile.columns if p.name == column.name), None)
     return bool(column.unique or (profile and profile.unique) or (profile and 0 < profile.count == profile.distinct))
 
 
-def distinct_numbers(table: Table, column: Column) -> set[float]:
-    """The distinct numbers of a numeric column that has few of them; empty otherwise."""
-    profile = next((p for p in table.profile.columns if p.name == column.name), None)
-    if not profile or profile.distinct > 200:
-        return set()
-    series = table.scan().select(pl.col(column.id).cast(pl.Float64).unique()).collect().to_series()
-    return set(series.drop_nulls().to_list())
-
-
-def mostly_unique(table: Table, column: Column) -> bool:
+def mostly_unique(table: Indexed, column: Column) -> bool:
     """True when a value seldom occurs twice, so that the column names what a row is."""
     profile = next((p for p in table.profile.columns if p.name == column.name), None)
     return bool(column.unique or (profile and profile.count and profile.distinct >= 0.5 * profile.count))

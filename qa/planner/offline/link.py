@@ -10,7 +10,7 @@ from rapidfuzz import fuzz
 
 from qa.planner.offline import formula as write
 from qa.planner.offline.dates import YEARS, Period, periods
-from qa.planner.offline.index import TableIndex, mostly_unique
+from qa.planner.offline.index import TITLES, TableIndex, mostly_unique
 from qa.planner.offline.lexicon import Lexicon
 from qa.planner.offline.text import Token, fold, key, numbers, tight
 from qa.types import Column, Kind, Role
@@ -20,6 +20,8 @@ LONGEST_NAME = 9
 TYPO = 88
 """rapidfuzz ratio above which two long words are one, mistyped"""
 SHORTEST_TYPO = 5
+LONG_FORM = 6
+"""letters of a word that a header may abbreviate"""
 
 
 @dataclass(frozen=True)
@@ -61,10 +63,21 @@ class Linker:
     """Finds the links of one question in one table."""
 
     def __init__(
-        self, question: str, toks: Sequence[Token], index: TableIndex, lex: Lexicon, others: Iterable[str] = ()
+        self,
+        question: str,
+        toks: Sequence[Token],
+        index: TableIndex,
+        lex: Lexicon,
+        others: Iterable[str] = (),
+        partners: Iterable[str] = (),
     ) -> None:
+        self.looked_up = frozenset(word for other in partners for word in _table_words(other, lex))
+        others, partners = tuple(others), tuple(partners)
         self.elsewhere = frozenset(word for other in others for word in _table_words(other, lex))
         self.question, self.toks, self.index, self.lex = question, tuple(toks), index, lex
+        single = {lex.lemma(fold(name)) for name in (*others, *partners) if "_" not in name}
+        self.single = frozenset(single)
+        """other tables' names of one word; such a word never means this table's rows"""
         self.virtual: dict[str, tuple[Column, str]] = {}
         self.folded = [token.folded for token in toks]
         self.lemmas = [lex.lemma(word) for word in self.folded]
@@ -89,7 +102,15 @@ class Linker:
     def links(self) -> list[Link]:
         """Every link that could matter, of all kinds."""
         named = list(self._columns())
-        found = [*self._words(), *named, *self._negated(), *self._arithmetic(named), *self._values(), *self._numbers(), *self._dates()]
+        found = [
+            *self._words(),
+            *named,
+            *self._negated(),
+            *self._arithmetic(named),
+            *self._values(),
+            *self._numbers(),
+            *self._dates(),
+        ]
         return self._lift(found)
 
     def text(self, first: int, last: int) -> str:
@@ -154,7 +175,7 @@ class Linker:
         """Columns that these words can name; None when no longer stretch can name one either."""
         alias = {"#": "number", "%": "percent"}
         said = [alias.get(self.folded[n], self.folded[n]) for n in content]
-        roots = [self.lex.root(word) for word in said]
+        roots = [self._root(word) for word in said]
         candidates: set[str] | None = None
         for word, root in zip(said, roots, strict=True):
             ids = self.index.by_root.get(root, set()) | self._mistyped(word)
@@ -179,6 +200,14 @@ class Linker:
                 ids = [id for id in self.index.by_root.get(self.lex.root(rest), ()) if id in self.index.yes]
                 if len(ids) == 1:
                     yield Link("column", n, n, 1.0, self.toks[n].text, tags=("NEG",), columns=((ids[0], 0.9),))
+
+    def _root(self, word: str) -> str:
+        """A word's root, or the abbreviation that the headers use for it: `departure` is `dep` there."""
+        root = self.lex.root(word)
+        if root in self.index.by_root or len(word) < LONG_FORM:
+            return root
+        short = [r for r in self.index.by_root if len(r) in (3, 4) and word.startswith(r) and (r,) not in self.lex.phrases]
+        return short[0] if len(short) == 1 else root
 
     def _mistyped(self, word: str) -> set[str]:
         if (
@@ -206,7 +235,7 @@ class Linker:
             return sure * 0.97
         if sorted(said_lemmas) == sorted(bare):
             return sure * 0.92
-        said_roots = [self.lex.root(word) for word in said]
+        said_roots = [self._root(word) for word in said]
         bare_roots = [root for word, root in zip(words, roots, strict=True) if word not in SMALL]
         if sorted(said_roots) == sorted(bare_roots):
             return sure * 0.88
@@ -449,7 +478,6 @@ BINDING = (
     "AGG",
     "EACH",
 )
-TITLES = frozenset({"name", "title", "label"})
 LABELS = frozenset({"name", "id", "number", "no", "code", "title", "key", "num", "label"})
 """words that make a column the label of what stands before them: `car_name`, `PassengerId`"""
 OPERATORS = {"+": "+", "-": "-", "*": "*", "/": "/", "×": "*", "times": "*", "minus": "-", "plus": "+"}
@@ -559,10 +587,13 @@ def _bare(linker: Linker, at: int) -> Link:
         return Link("symbol", at, at, 0.05, text)
     if word in lex.ignored or word in SMALL:
         return Link("ignored", at, at, 0.3, text)
-    if word in _table_words(linker.index.table.name, lex):
+    own = word in _table_words(linker.index.table.name, lex)
+    if own and lex.lemma(word) not in linker.single:
         return Link("row", at, at, 1.0, text)
     if word in linker.elsewhere:
         return Link("unknown", at, at, 0.0, text)
+    if word in linker.looked_up:
+        return Link("partner", at, at, 0.6, text)
     if word in lex.row_nouns and _rows_are(word, linker, at):
         return Link("row", at, at, 0.66, text)
     if word in lex.light:

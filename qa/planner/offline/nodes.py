@@ -9,7 +9,7 @@ from qa.planner.offline.link import Link
 
 LETTERS = {
     "column": "C", "value": "V", "number": "N", "date": "D", "ordinal": "O", "light": "l", "row": "n",
-    "unknown": "?", "expression": "C", "symbol": ".", "ignored": "i",
+    "unknown": "?", "expression": "C", "partner": "@", "symbol": ".", "ignored": "i",
 }  # fmt: skip
 TAG_LETTERS = {
     "WH": "w", "SHOW": "s", "COUNT": "k", "DISTINCT": "u", "BE": "b", "OF": "o", "HAVE": "h", "PREP": "p", "AS": "a",
@@ -109,6 +109,8 @@ def _meaning(kept: Sequence[Link], at: int) -> str:
         return "WH" if opening or "PREP" not in heads else "PREP"
     if "TOP" in heads:
         return "TOP" if after is not None and after.kind in ("number", "column", "row") else "SUP"
+    if "TO" in heads and after is not None and after.kind == "value":
+        return "PREP"
     if "CMP" in heads and not numeric:
         return "PREP" if link.text.lower() in ("over", "under", "above", "below", "beyond") else "CMP"
     if "FROMTO" in heads or "PREP" in heads:

@@ -11,13 +11,16 @@ Reply = dict[str, Any]
 
 SENTENCE = re.compile(r"(?<=[?!])\s+|(?<=[a-z0-9'\")\]]\.)\s+(?=[A-Z\"'])|;\s+")
 CLAUSE = re.compile(
-    r",?\s+and\s+(?=(?:which|what|who|how many|how much|when|where|list|show|is there|are there|does|do)\b)", re.IGNORECASE
+    r",?\s+and\s+(?=(?:which|what|who|how many|how much|when|where|list|show|is there|are there|does|do)\b)",
+    re.IGNORECASE,
 )
 PRONOUN = re.compile(r"\b(?:it|its|they|them|their|those|these|that|he|she|his|her)\b", re.IGNORECASE)
 AGAIN = re.compile(r"^(?:list|return|show|give|answer|report|tell)\b", re.IGNORECASE)
 FOLLOW = re.compile(r"^(?:and\s+)?(?:what about\s+|how about\s+)?['\"“‘](?P<text>.+?)['\"”’]\s*\??$", re.IGNORECASE)
 OVERALL = re.compile(r",?\s+and\s+(?:overall|in total|altogether)\s*(?=[?.!]|$)", re.IGNORECASE)
-TWICE = re.compile(r"^(?P<head>.+?)\s+(?P<by>per|by)\s+(?P<first>[^,]+?),?\s+and\s+(?P=by)\s+(?P<second>[^,]+?)[?.!]*$", re.IGNORECASE)
+TWICE = re.compile(
+    r"^(?P<head>.+?)\s+(?P<by>per|by)\s+(?P<first>[^,]+?),?\s+and\s+(?P=by)\s+(?P<second>[^,]+?)[?.!]*$", re.IGNORECASE
+)
 ALSO = re.compile(r",\s+and\s+(?:the\s+)?(?=[^,]+\b(?:per|by|for each)\b)", re.IGNORECASE)
 FILLER = re.compile(
     r"^(?:can|could|would) you (?:please )?(?:help|find|calculate|provide|do|show|tell|give|list|compute)(?: me| us)?(?: with)?"

@@ -15,6 +15,7 @@ from qa.plan.plan import PlanReply, parse_reply
 from qa.planner.dialogue import Turn
 from qa.planner.offline import followup, parts
 from qa.planner.offline.index import index
+from qa.planner.offline.joins import views
 from qa.planner.offline.lexicon import Lexicon, lexicon
 from qa.planner.offline.link import Linker, covers
 from qa.planner.offline.query import Query, part, steps
@@ -52,6 +53,8 @@ def single(question: str, tables: Sequence[Table]) -> Reply:
     lex = lexicon()
     found = _readings(question, tables, lex)
     fitting = sorted((query for query in found if query.fits), key=lambda query: -query.score)
+    if not fitting:
+        fitting = sorted((q for q in _joined_readings(question, tables, lex) if q.fits), key=lambda query: -query.score)
     for place, first in enumerate(fitting[:4]):
         reply: Reply = {"reply": "plan", "lets": [], "parts": [part(first, _title(question))]}
         issue = problem(reply, tables)
@@ -59,9 +62,8 @@ def single(question: str, tables: Sequence[Table]) -> Reply:
             if issue.issues[0].code in DECIDED:
                 return decline(f"{issue.issues[0].message} {issue.issues[0].hint}".strip(), [], tables)
             continue
-        rivals = [q for q in fitting[place + 1 :] if steps(q) != steps(first) and first.score - q.score < MARGIN]
-        rivals += [rival for rival in first.rivals if differ(first, rival, tables)]
-        rivals = [q for q in rivals if valid({"reply": "plan", "lets": [], "parts": [part(q, question)]}, tables)]
+        near = [q for q in fitting[place + 1 :] if first.score - q.score < MARGIN and _steps(q) != _steps(first)]
+        rivals = [rival for rival in (*first.rivals, *near[:3]) if differ(first, rival, tables)]
         return _clarify([first, rivals[0]], question) if rivals else reply
     return _declined(found, tables)
 
@@ -82,6 +84,10 @@ def differ(first: Query, second: Query, tables: Sequence[Table]) -> bool:
 
 SEEN = 50
 """rows of two readings that are compared"""
+def _steps(query: Query) -> tuple[str, list[dict[str, Any]]]:
+    return query.source, steps(query)
+
+
 DECIDED = frozenset({"unsummable_role", "fan_out", "not_one_value"})
 """issues that answer the question: it was understood, and must not be computed"""
 
@@ -93,6 +99,21 @@ def _readings(question: str, tables: Sequence[Table], lex: Lexicon) -> list[Quer
         linker = Linker(question, tokens(question), index(table, lex), lex, others)
         for score, cover in covers(linker, linker.links()):
             found += readings(linker, lex, cover, score)
+    return found
+
+
+def _joined_readings(question: str, tables: Sequence[Table], lex: Lexicon) -> list[Query]:
+    """Readings over a table and what it looks up; only those that need both."""
+    found: list[Query] = []
+    for view in views(tables):
+        partners = [hop.table.name for hop in view.hops]
+        others = [t.name for t in tables if t.name != view.name and t.name not in partners]
+        linker = Linker(question, tokens(question), index(view, lex), lex, others, partners)
+        for score, cover in covers(linker, linker.links()):
+            for query in readings(linker, lex, cover, score):
+                query.before = view.joined(steps(query)) if query.fits else []
+                if query.before or not query.fits:
+                    found.append(query)
     return found
 
 

@@ -252,6 +252,8 @@ class Reader:
                 asked.counts.append((True, row[end + 1]))
                 end += 2
             return end
+        if nxt < len(row) and row[nxt].letter == "@":
+            raise NotRead(row[nxt].text)
         asked.counts.append((distinct, None))
         if nxt < len(row) and row[nxt].letter == "n":
             asked.rows = True
@@ -344,6 +346,8 @@ class Reader:
         if nxt < len(row) and row[nxt].letter in "nl":
             asked.supers.append((direction, "count", None))
             return nxt + 1
+        if nxt < len(row) and row[nxt].letter == "@":
+            raise NotRead(row[nxt].text)
         asked.supers.append((direction, "open", None))
         return at + 1
 
@@ -400,7 +404,9 @@ class Reader:
     def _take_each(self, row: list[Node], at: int, asked: Asked) -> int:
         if row[at].letter == "y" and self._passive(row, at):
             return at + 1
-        nxt = _skip(row, at + 1, "oxulhek" if row[at].letter != "y" else "oxulk")
+        if at + 1 < len(row) and row[at + 1].letter == "@" and (at + 2 == len(row) or row[at + 2].letter != "C"):
+            raise NotRead(row[at + 1].text)
+        nxt = _skip(row, at + 1, "oxulhek@" if row[at].letter != "y" else "oxulk")
         if asked.sort and nxt < len(row) and row[nxt].letter == "C":
             asked.sort = False
             asked.orders.append((row[nxt], "asc"))
@@ -518,7 +524,8 @@ class Reader:
         """The numeric column a node names; refuses any other."""
         numeric = [(id, s) for id, s in node.columns if self.linker.column(id).kind.numeric]
         column = self.column(Node(node.letter, node.links, columns=tuple(numeric)) if numeric else node)
-        if not column.kind.numeric or self.is_id(column):
+        looked_up = column.owner not in (None, self.index.table.name)
+        if not column.kind.numeric or self.is_id(column) or looked_up:
             raise NotRead(node.text)
         return column
 
@@ -666,7 +673,13 @@ class Reader:
             raise NotRead(node.text)
         most = any(n.letter == "S" and n.word in MOSTLY for n in self.row)
         repeats = not unique_values(self.index.table, first) and (first.kind is Kind.TEXT or first.role is Role.ID)
-        if len(chosen) == 1 and repeats and self.additive(column) and (asked.limit or 1) == 1 and not self._grouped(first, column, asked):
+        if (
+            len(chosen) == 1
+            and repeats
+            and self.additive(column)
+            and (asked.limit or 1) == 1
+            and not self._grouped(first, column, asked)
+        ):
             rival = Reader(self.linker, self.lex, self.row, self.picked, self.conditions)
             rival._super_groups(replace(asked, counts=[]), direction, "sum", node, targets)
             rival.query.filters = rival.filters
@@ -782,7 +795,7 @@ class Reader:
             if node is None and function == "sum" and asked.counts:
                 continue
             if node is None and function == "sum" and not targets:
-                continue
+                raise NotRead("total")
             if node is None:
                 numeric = [
                     t for t in targets if t.letter == "C" and (self._numeric(t) or function in ("min", "max", "mode"))
@@ -911,7 +924,9 @@ class Reader:
             if not self.additive(column) or node.columns[0][1] < 0.85:
                 raise NotRead(node.text)
             query.notes.append(f"{column.name} added up in each group")
-            return self._finish_groups(Asked(keys=asked.keys, orders=asked.orders, first=asked.first), [self.aggregate("sum", column)], [])
+            return self._finish_groups(
+                Asked(keys=asked.keys, orders=asked.orders, first=asked.first), [self.aggregate("sum", column)], []
+            )
         if node is not None and not keys and self._measures(node) and not self.stands_for_rows(node):
             return self._amount(asked, node)
         query.keys, query.metrics = keys, [("count()", "rows")]
@@ -996,6 +1011,8 @@ class Reader:
     def _rows(self, asked: Asked) -> bool:
         query = self.query
         targets = list(asked.targets)
+        if any(node is None for _, node in asked.metrics):
+            raise NotRead(asked.metrics[0][0])
         if asked.wh[:1] == ["who"] and any(t.letter == "C" and not self._is_text(t) for t in targets):
             raise NotRead(targets[0].text)
         used = {id for f in query.filters for id in f.columns}
@@ -1055,7 +1072,12 @@ class Reader:
         lead = [n for n in self.row if n.letter not in "eis"][:2]
         if lead and lead[0].word in ("everybody", "everyone", "anybody", "anyone"):
             return True
-        if len(lead) < 2 or lead[0].letter not in "w" or lead[1].letter not in "nl" or lead[1].word not in self.lex.persons:
+        if (
+            len(lead) < 2
+            or lead[0].letter not in "w"
+            or lead[1].letter not in "nl"
+            or lead[1].word not in self.lex.persons
+        ):
             return False
         try:
             self._asked_column("who", {id for f in self.filters for id in f.columns})
