@@ -10,10 +10,66 @@ from qa.data.words import Words, quoted
 from qa.types import Kind
 
 TRUE = frozenset(
-    "yes y true t 1 on ja oui si sí sim da vrai wahr verdadero vero да истина ✓ ✔ ☑ 1.0 true() .true. .t. はい 是".split()
+    [
+        "yes",
+        "y",
+        "true",
+        "t",
+        "1",
+        "on",
+        "ja",
+        "oui",
+        "si",
+        "sí",
+        "sim",
+        "da",
+        "vrai",
+        "wahr",
+        "verdadero",
+        "vero",
+        "да",
+        "истина",
+        "✓",
+        "✔",
+        "☑",
+        "1.0",
+        "true()",
+        ".true.",
+        ".t.",
+        "はい",
+        "是",
+    ]
 )
 FALSE = frozenset(
-    "no n false f 0 off nein non não nao ne niet faux falsch falso нет ложь ✗ ✘ ☐ ✖ 0.0 false() .false. .f. いいえ 否".split()
+    [
+        "no",
+        "n",
+        "false",
+        "f",
+        "0",
+        "off",
+        "nein",
+        "non",
+        "não",
+        "nao",
+        "ne",
+        "niet",
+        "faux",
+        "falsch",
+        "falso",
+        "нет",
+        "ложь",
+        "✗",
+        "✘",
+        "☐",
+        "✖",
+        "0.0",
+        "false()",
+        ".false.",
+        ".f.",
+        "いいえ",
+        "否",
+    ]
 )
 _DIGITS = frozenset({"0", "1", "0.0", "1.0"})
 _SHORT = _DIGITS | frozenset({"y", "n", "t", "f", "on", "off", "si", "da", "ne", "non", "no"})
@@ -37,7 +93,7 @@ def boolean(words: Words, *, name: str) -> Reading | None:
     values = pl.DataFrame({"yes": yes, "known": known}).select(pl.when("known").then("yes")).to_series()
     mapping = f"yes: {_spelled(words, yes)}; no: {_spelled(words, no)}"
     mixed = len(spellings) > 2
-    notes = ()
+    notes: tuple[Assumption, ...] = ()
     if mixed:
         notes = (
             Assumption(

@@ -12,6 +12,7 @@ import polars as pl
 from qa.data.columns import named_for_text, plain_whole, proves_point
 from qa.data.decompress import MAGIC, ReadLimits, unpack
 from qa.data.encoding import decode
+from qa.data.extremes import largest
 from qa.data.names import display_names
 from qa.data.options import ReadOptions
 from qa.data.raw import Raw
@@ -142,7 +143,7 @@ def _regular(grid: Grid) -> bool:
     ):
         return False
     first = grid.first_row_number
-    return all(row < first for row, _, _ in grid.skipped) and grid.rows.diff().drop_nulls().max() == 1
+    return all(row < first for row, _, _ in grid.skipped) and bool(largest(grid.rows.diff().drop_nulls()) == 1)
 
 
 _DISORDER = frozenset({"mended", "short_rows", "surplus_cells", "nul_bytes", "repairs", "quote_repaired", "split_rows"})
@@ -256,7 +257,7 @@ def _complete(source: Path | bytes, frame: pl.DataFrame, grid: Grid, head: bytes
         for column in frame.get_columns()
         if column.dtype in (pl.String, pl.Categorical)
     )
-    return needed <= marks - inside <= needed + empty * (frame.width - 1)
+    return bool(needed <= marks - inside <= needed + empty * (frame.width - 1))
 
 
 def _blocks(source: Path | bytes) -> Iterator[bytes]:
@@ -344,7 +345,7 @@ def _is_total(frame: pl.DataFrame, at: int, row: list[str]) -> bool:
         if not re.fullmatch(r"-?\d+(\.\d+)?", cell.strip()):
             continue
         above = frame[f"c{index}"].head(at).cast(pl.String).cast(pl.Float64, strict=False)
-        total = above.sum()
+        total = float(above.sum())
         if total and abs(total - float(cell)) <= 1e-6 * max(abs(total), 1.0):
             return True
     return False

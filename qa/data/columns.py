@@ -9,6 +9,7 @@ import polars as pl
 
 from qa.data.categories import NONE, Variants, variants
 from qa.data.durations import says_when
+from qa.data.extremes import largest, smallest
 from qa.data.identifiers import LONGEST_NUMBER, named_code
 from qa.data.names import display_names
 from qa.data.options import ReadOptions
@@ -216,11 +217,11 @@ def plain_whole(column: pl.Series) -> pl.Series | None:
     whole = column.cast(pl.Int64, strict=False)
     if whole.null_count() != column.null_count():
         return None
-    low, high = whole.min(), whole.max()
+    low, high = smallest(whole), largest(whole)
     if low is None or high is None:
         return whole
-    too_long = max(abs(low), abs(high)) >= 10 ** (LONGEST_NUMBER - 3)  # type: ignore[arg-type]
-    eight_digits = low >= 15_000_101 and high <= 21_991_231  # type: ignore[operator]
+    too_long = max(abs(low), abs(high)) >= 10 ** (LONGEST_NUMBER - 3)
+    eight_digits = low >= 15_000_101 and high <= 21_991_231
     return None if too_long or eight_digits or _padded(column) or column.str.starts_with("+").any() else whole
 
 

@@ -8,38 +8,13 @@ from dataclasses import dataclass
 
 import polars as pl
 
+from qa.data import zones
+from qa.data.extremes import largest, smallest
 from qa.data.months import MONTHS, WEEKDAYS
 from qa.data.reading import Hints, Reading
 from qa.data.table import Assumption
 from qa.data.words import Words
 from qa.types import Kind
-
-ZONES = {
-    "z": 0,
-    "utc": 0,
-    "gmt": 0,
-    "est": -300,
-    "edt": -240,
-    "cst": -360,
-    "cdt": -300,
-    "mst": -420,
-    "mdt": -360,
-    "pst": -480,
-    "pdt": -420,
-    "cet": 60,
-    "cest": 120,
-    "bst": 60,
-    "wet": 0,
-    "west": 60,
-    "eet": 120,
-    "eest": 180,
-    "ist": 330,
-    "jst": 540,
-    "msk": 180,
-    "aest": 600,
-    "aedt": 660,
-}
-_AMBIGUOUS_ZONES = {"ist", "cst", "bst", "est"}
 
 _MONTH = r"(?P<month>[a-z]{3,10})\.?"
 _TIME = (
@@ -88,7 +63,6 @@ _MONTH_ONLY = ("month name and year", "year and month", "month and year")
 _DAY_PART = (
     r"(?P<hour>\d{1,2}):(?P<minute>\d{2})(?::(?P<second>\d{2})(?:[.,](?P<fraction>\d{1,9}))?)?\s*(?P<half>[ap]\.?m\.?)?"
 )
-FIXED_ZONES = {0: "UTC", 330: "Asia/Kolkata", 345: "Asia/Kathmandu", 210: "Asia/Tehran", 570: "Australia/Darwin"}
 
 
 @dataclass(frozen=True)
@@ -370,7 +344,8 @@ def _moments(
         microseconds=pl.col("micros").fill_null(0),
     )
     frame = frame.with_columns(day.alias("date")).with_columns(
-        pl.when(valid).then(pl.col("date").cast(pl.Datetime("us")) + clock).alias("wall"), _offset().alias("offset")
+        pl.when(valid).then(pl.col("date").cast(pl.Datetime("us")) + clock).alias("wall"),
+        zones.minutes_east().alias("offset"),
     )
     stated = frame.filter(pl.col("wall").is_not_null() & pl.col("zone").is_not_null())
     notes: list[Assumption] = []
@@ -393,21 +368,21 @@ def _moments(
             "rows"
         ].sum()
     )
-    zone = _zone(offsets)
+    zone = zones.shown_zone(offsets)
     utc = frame.select(
         (pl.col("wall") - pl.duration(minutes=pl.col("offset").fill_null(offsets[0] if len(offsets) == 1 else 0)))
         .dt.replace_time_zone("UTC")
         .dt.convert_time_zone(zone)
     ).to_series()
-    if len(offsets) > 1:
-        said = ", ".join(_offset_said(offset) for offset in offsets[:6])
+    if zone == "UTC" and offsets != [0]:
+        said = ", ".join(zones.offset_said(offset) for offset in offsets[:6])
         notes.append(
             Assumption(
                 code="mixed_offsets",
                 column=name,
                 damage=2,
                 reversal=f"--as {name}=text",
-                message=f"Times in {name!r} have {len(offsets)} offsets ({said}); all were brought to UTC, so days and hours are those of UTC.",
+                message=f"Times in {name!r} are {said}; all were brought to UTC, so days and hours are those of UTC.",
             )
         )
     if naive:
@@ -420,47 +395,24 @@ def _moments(
                 message=f"{naive:,} times in {name!r} say no zone; they were taken as {zone}.",
             )
         )
-    if doubtful := sorted(set(stated["zone"].drop_nulls().unique()) & _AMBIGUOUS_ZONES):
+    if doubtful := sorted(set(stated["zone"].drop_nulls().unique()) & zones.AMBIGUOUS):
         notes.append(
             Assumption(
                 code="zone_name",
                 column=name,
                 damage=2,
                 reversal=f"--as {name}=text",
-                message=f"{', '.join(doubtful).upper()} in {name!r} was read as {', '.join(_offset_said(ZONES[z]) for z in doubtful)}.",
+                message=f"{', '.join(doubtful).upper()} in {name!r} was read as {', '.join(zones.offset_said(zones.ZONES[z]) for z in doubtful)}.",
             )
         )
     return utc, zone, notes
-
-
-def _offset() -> pl.Expr:
-    """Minutes east of UTC."""
-    zone = pl.col("zone").str.replace(r"^(utc|gmt)([-+])", "$2")
-    digits = zone.str.extract(r"^[-+](\d{1,2}):?(\d{2})?$", 1).cast(pl.Int64)
-    minutes = zone.str.extract(r"^[-+]\d{1,2}:?(\d{2})$", 1).cast(pl.Int64).fill_null(0)
-    sign = pl.when(zone.str.starts_with("-")).then(-1).otherwise(1)
-    return pl.coalesce(zone.replace_strict(ZONES, default=None, return_dtype=pl.Int64), sign * (digits * 60 + minutes))
-
-
-def _zone(offsets: list[int]) -> str:
-    """The zone to show times in: the one fixed offset of the column, else UTC."""
-    if len(offsets) != 1:
-        return "UTC"
-    offset = offsets[0]
-    if offset in FIXED_ZONES:
-        return FIXED_ZONES[offset]
-    return f"Etc/GMT{-offset // 60:+d}" if offset % 60 == 0 and -720 <= offset <= 840 else "UTC"
-
-
-def _offset_said(offset: int) -> str:
-    return "UTC" if offset == 0 else f"{'-' if offset < 0 else '+'}{abs(offset) // 60:02d}:{abs(offset) % 60:02d}"
 
 
 def _year_notes(frame: pl.DataFrame, words: Words, name: str) -> list[Assumption]:
     short = frame.filter(pl.col("short_year") & pl.col("day").is_not_null())
     if short.height == 0:
         return []
-    low, high = short["year"].min(), short["year"].max()
+    low, high = smallest(short["year"]), largest(short["year"])
     return [
         Assumption(
             code="two_digit_years",

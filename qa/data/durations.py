@@ -6,6 +6,7 @@ import re
 
 import polars as pl
 
+from qa.data.extremes import largest, smallest
 from qa.data.reading import Reading
 from qa.data.table import Assumption
 from qa.data.words import Words
@@ -47,8 +48,8 @@ def duration(words: Words, *, name: str) -> Reading | None:
     clock = words.lower.str.extract_groups(_CLOCK).struct.unnest()
     is_clock = clock["a"].is_not_null()
     if is_clock.any():
-        big = clock["a"].cast(pl.Int64).max() or 0
-        if not (clock["days"].is_not_null().any() or _NAMED.search(name) or int(big) > 23):  # type: ignore[call-overload]
+        big = largest(clock["a"].cast(pl.Int64)) or 0
+        if not (clock["days"].is_not_null().any() or _NAMED.search(name) or big > 23):
             return None
         return _clocked(clock, words, name)
     for pattern in (_SPELLED, _ISO):
@@ -90,7 +91,7 @@ def _clocked(clock: pl.DataFrame, words: Words, name: str) -> Reading:
         .otherwise(long_form)
     )
     values = clock.select(_sign() * value).to_series()
-    notes = ()
+    notes: tuple[Assumption, ...] = ()
     if two.any():
         read, other = ("minutes:seconds", "hours:minutes") if short else ("hours:minutes", "minutes:seconds")
         notes = (
@@ -117,9 +118,9 @@ def epoch(values: pl.Series, *, name: str) -> Reading | None:
     """Whole numbers as moments since 1970, when the name speaks of a moment and all of them lie in 1990-2100."""
     if not says_when(name) or values.dtype != pl.Int64:
         return None
-    low, high = values.min(), values.max()
+    low, high = smallest(values), largest(values)
     for label, scale, short in _SCALES:
-        if low is not None and high is not None and _FROM * scale <= low and high <= _TO * scale:  # type: ignore[operator]
+        if low is not None and high is not None and _FROM * scale <= low and high <= _TO * scale:
             micros = values * (1_000_000 // scale) if scale <= 1_000_000 else values // 1_000
             moments = micros.cast(pl.Datetime("us", "UTC"))
             example = values.drop_nulls()[0]

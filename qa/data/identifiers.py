@@ -6,6 +6,7 @@ import re
 
 import polars as pl
 
+from qa.data.extremes import largest
 from qa.data.words import Words
 
 _POSTAL = re.compile(
@@ -56,7 +57,7 @@ def why_text(words: Words, *, name: str) -> str | None:
     if named_code(name) and share > 0.8 and not only_marks:
         return f"{name!r} promises codes, which are not added up"
     lengths = clean.filter(digits).str.strip_chars_start("+").str.len_bytes()
-    longest = int(lengths.max() or 0)  # type: ignore[call-overload]
+    longest = int(largest(lengths) or 0)
     if longest > LONGEST_NUMBER:
         return f"numbers of {longest} digits, more than a number can hold exactly"
     if longest >= _LONG and lengths.n_unique() == 1:

@@ -104,7 +104,7 @@ def _pump(stdout: IO[bytes], lines: queue.Queue[bytes | None]) -> None:
 
 def _death(code: int, path: Path, options: ReadOptions) -> Issue:
     """Why a child ended without a word."""
-    if code < 0 and signal.Signals(-code) in _MEMORY_SIGNALS or code in (134, 137, 3):
+    if (code < 0 and signal.Signals(-code) in _MEMORY_SIGNALS) or code in (134, 137, 3):
         return Issue(
             "too_much_memory",
             path.name,

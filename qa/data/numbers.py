@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Any
 
 import polars as pl
 
 from qa.data.affixes import Affix, affix
+from qa.data.extremes import largest, smallest
 from qa.data.reading import Hints, Reading
 from qa.data.table import Assumption
 from qa.data.words import Words
@@ -107,10 +110,11 @@ def _taken_apart(words: Words) -> _Taken | None:
 
 
 def _style(core: pl.Expr) -> pl.Expr:
-    style = pl.when(core.is_null()).then(pl.lit(None, pl.String))
+    style: Any = pl.when(core.is_null()).then(pl.lit(None, pl.String))
     for name, pattern in _STYLES:
         style = style.when(core.str.contains(pattern)).then(pl.lit(name))
-    return style.otherwise(pl.lit("unlike"))
+    named: pl.Expr = style.otherwise(pl.lit("unlike"))
+    return named
 
 
 def _decimal_mark(frame: pl.DataFrame, words: Words, hints: Hints, name: str) -> tuple[str, str, list[Assumption]]:
@@ -230,8 +234,8 @@ def _whole(frame: pl.DataFrame, affixes: dict[str, Affix | None], mark: str) -> 
 
 
 def _fits(value: pl.Series) -> bool:
-    low, high = value.min(), value.max()
-    return low is None or bool(max(abs(low), abs(high)) < 10**_DIGITS_OF_INT64)  # type: ignore[arg-type]
+    low, high = smallest(value), largest(value)
+    return low is None or bool(max(abs(low), abs(high)) < 10**_DIGITS_OF_INT64)
 
 
 @dataclass(frozen=True)
@@ -248,9 +252,7 @@ def _one_unit(
     rows = dict(
         taken.frame.with_columns(words.counts.alias("rows")).group_by("key").agg(pl.col("rows").sum()).iter_rows()
     )
-    affixes = {
-        key: meaning if meaning is None or meaning.word is None else meaning for key, meaning in taken.affixes.items()
-    }
+    affixes = dict(taken.affixes)
     total = sum(rows.values())
     tails: dict[str, int] = {}
     for key, meaning in affixes.items():
@@ -356,10 +358,10 @@ def _label(meaning: Affix) -> str:
     return f"word {meaning.word}" if meaning.word else "bare"
 
 
-def _ranked(kept: dict[str, Affix], rows: dict[str, int], of: object) -> list[str]:
+def _ranked(kept: dict[str, Affix], rows: dict[str, int], of: Callable[[Affix], str | None]) -> list[str]:
     counts: dict[str, int] = {}
     for key, meaning in kept.items():
-        label = of(meaning)  # type: ignore[operator]
+        label = of(meaning)
         if label is not None:
             counts[label] = counts.get(label, 0) + rows.get(key, 0)
     return sorted(counts, key=lambda label: -counts[label])

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
+from qa.data.extremes import largest, share
 from qa.data.identifiers import named_id, named_postal
 from qa.data.units import CODES
 from qa.types import Kind, Role
@@ -70,15 +71,15 @@ def _number_role(name: str, said: str, kind: Kind, facts: Facts) -> tuple[Role |
     low, high = facts.low, facts.high
     if low is None or high is None:
         return None, None
-    if whole and (_YEAR.search(said) and 1000 <= low and high <= 2200):
+    if whole and (_YEAR.search(said) and low >= 1000 and high <= 2200):
         return Role.YEAR, None
     if whole and named_id(name) and not _COUNT.search(said):
         return Role.ID, None
     if whole and facts.counting_up and facts.count > 3 and low in (0, 1):
         return Role.ID, None
     if _PERCENT.search(said):
-        return Role.PERCENT, "fraction" if -1.5 <= low and high <= 1.5 and not whole else "percent"
-    if _FRACTION.search(said) and 0 <= low and high <= 1 and not whole:
+        return Role.PERCENT, "fraction" if low >= -1.5 and high <= 1.5 and not whole else "percent"
+    if _FRACTION.search(said) and low >= 0 and high <= 1 and not whole:
         return Role.PERCENT, "fraction"
     if _RATE.search(said) and not _PAID_RATE.search(said):
         return Role.RATE, None
@@ -138,10 +139,10 @@ def is_geo_code(name: str) -> bool:
 def _code_like(some: pl.Series) -> bool:
     """Short texts with digits and without spaces."""
     return bool(
-        some.str.contains(r"\d").mean() > 0.9
+        share(some.str.contains(r"\d")) > 0.9
         and not some.str.contains(r"\s").any()
-        and (some.str.len_chars().max() or 0) <= 40
-    )  # type: ignore[operator]
+        and (largest(some.str.len_chars()) or 0) <= 40
+    )
 
 
 def tag_separator(some: pl.Series, said: str) -> str | None:
@@ -149,7 +150,7 @@ def tag_separator(some: pl.Series, said: str) -> str | None:
     for separator in SEPARATORS:
         parted = some.str.split(separator)
         lengths = parted.list.len()
-        several = float((lengths > 1).mean() or 0)  # type: ignore[arg-type]
+        several = share(lengths > 1)
         if several < (0.2 if _TAGS.search(said) else 0.4):
             continue
         items = parted.explode(empty_as_null=True).str.strip_chars().drop_nulls()
@@ -158,7 +159,7 @@ def tag_separator(some: pl.Series, said: str) -> str | None:
         short = bool(
             (items.str.len_chars().quantile(0.95) or 0) <= 30
             and (items.str.count_matches(r"\s").quantile(0.95) or 0) <= 2
-        )  # type: ignore[operator]
+        )
         repeated = vocabulary <= 0.34 * len(items)
         varied = lengths.n_unique() > 1
         known_name = _TAGS.search(said) is not None
@@ -170,7 +171,7 @@ def tag_separator(some: pl.Series, said: str) -> str | None:
             and repeated
             and varied
             and not some.str.contains(r"\d").any()
-            and float((lengths == 1).mean() or 0) > 0.05
-        ):  # type: ignore[arg-type]
+            and share(lengths == 1) > 0.05
+        ):
             return separator
     return None

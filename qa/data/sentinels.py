@@ -6,6 +6,7 @@ import datetime as dt
 
 import polars as pl
 
+from qa.data.extremes import largest, smallest
 from qa.data.table import Assumption
 from qa.types import Kind
 
@@ -33,36 +34,36 @@ def sentinel(values: pl.Series, kind: Kind, name: str) -> tuple[Assumption, ...]
         return _of_dates(values, name)
     if not kind.numeric or kind is Kind.DECIMAL:
         return ()
-    low, high = values.min(), values.max()
+    low, high = smallest(values), largest(values)
     if low is None or low == high:
         return ()
     notes = []
     if low in _LOW:
         rest = values.filter(values != low)
-        nearest, span = rest.min(), (rest.max() - rest.min())  # type: ignore[operator]
+        nearest, span = smallest(rest), largest(rest) - smallest(rest)
         count = len(values) - values.null_count() - (len(rest) - rest.null_count())
-        lonely = nearest >= 0 and (low != -1 or count > 1) or (low <= -99 and nearest - low > 2 * max(span, 1))  # type: ignore[operator]
+        lonely = (nearest >= 0 and (low != -1 or count > 1)) or (low <= -99 and nearest - low > 2 * max(span, 1))
         if lonely:
             notes.append(_note(name, f"{low:g}", count))
     if high in _HIGH:
         rest = values.filter(values != high)
-        top, span = rest.max(), (rest.max() - rest.min())  # type: ignore[operator]
+        top, span = largest(rest), largest(rest) - smallest(rest)
         count = len(values) - values.null_count() - (len(rest) - rest.null_count())
-        if high - top > 2 * max(span, 1) and (count > 1 or high >= 9999):  # type: ignore[operator]
-            notes.append(_note(name, f"{high:g}" if high < 1e6 else f"{int(high)}", count))  # type: ignore[operator, call-overload]
+        if high - top > 2 * max(span, 1) and (count > 1 or high >= 9999):
+            notes.append(_note(name, f"{high:g}" if high < 1e6 else f"{int(high)}", count))
     return tuple(notes)
 
 
 def _of_dates(values: pl.Series, name: str) -> tuple[Assumption, ...]:
     days = values.dt.date() if values.dtype != pl.Date else values
     notes = []
-    for edge in {days.min(), days.max()} & _DAYS:
+    for edge in {smallest(days), largest(days)} & _DAYS:
         rest = days.filter(days != edge).drop_nulls()
         if len(rest) == 0:
             continue
-        gap = min(abs((rest.min() - edge).days), abs((rest.max() - edge).days))  # type: ignore[operator, union-attr]
+        gap = min(abs((smallest(rest) - edge).days), abs((largest(rest) - edge).days))
         if gap > _YEARS_AWAY:
-            notes.append(_note(name, edge.isoformat(), len(days.drop_nulls()) - len(rest)))  # type: ignore[union-attr]
+            notes.append(_note(name, edge.isoformat(), len(days.drop_nulls()) - len(rest)))
     return tuple(notes)
 
 

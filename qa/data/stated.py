@@ -5,6 +5,7 @@ from __future__ import annotations
 import polars as pl
 
 from qa.data.columns import Typed, typed_text
+from qa.data.extremes import largest, smallest
 from qa.data.names import display_names
 from qa.data.options import ReadOptions
 from qa.data.raw import Raw
@@ -60,12 +61,12 @@ def one(column: pl.Series, name: str) -> Typed:
 
 
 def _whole(column: pl.Series, name: str) -> Typed:
-    high = column.max()
+    high = largest(column)
     if (
         column.dtype in (pl.UInt64, pl.Int128, pl.UInt128)
         and high is not None
-        and (high > _INT64_TOP or column.min() < -_INT64_TOP - 1)
-    ):  # type: ignore[operator]
+        and (high > _INT64_TOP or smallest(column) < -_INT64_TOP - 1)
+    ):
         note = Assumption(
             code="wide_numbers",
             column=name,
@@ -158,7 +159,7 @@ def flattened(frame: pl.DataFrame, headers: list[str]) -> tuple[pl.DataFrame, li
         else:
             columns.append(column)
             names.append(header)
-    notes = ()
+    notes: tuple[Assumption, ...] = ()
     if opened:
         notes = (
             Assumption(

@@ -8,6 +8,8 @@ from functools import cached_property
 
 import polars as pl
 
+from qa.data.extremes import share
+
 ERROR_CELLS = frozenset(
     {"#ref!", "#div/0!", "#value!", "#name?", "#num!", "#null!", "#spill!", "#calc!", "#getting_data", "#####"}
 )
@@ -182,7 +184,7 @@ def missing_in_text(words: Words, extra: tuple[str, ...] = ()) -> pl.Series:
     if na.any():
         others = words.keep(~(na | marked))
         codes = others.clean.str.contains(_CODE)
-        if len(others) and codes.mean() >= 0.6:  # type: ignore[operator]
+        if len(others) and share(codes) >= 0.6:
             return marked
         marked = marked | na
     return marked
