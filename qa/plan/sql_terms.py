@@ -76,6 +76,8 @@ class SqlTerms:
         if typed in self.hoisted:
             return call("any_value", name(self.hoisted[typed]))
         function = function_of(typed.function)
+        if typed.by is not None and typed.function in ("first", "last"):
+            return self.edge(typed)
         args = tuple(self(arg) for arg in typed.args)
         if function.ordered and typed.order:
             args = (exp.Order(this=args[0], expressions=ordered(typed.order)), *args[1:])
@@ -85,9 +87,15 @@ class SqlTerms:
             conditions += [exp.Not(this=exp.Is(this=self(arg), expression=exp.Null())) for arg in typed.args]
         elif typed.function in ("arg_max", "arg_min"):
             conditions.append(exp.Not(this=exp.Is(this=self(typed.args[1]), expression=exp.Null())))
-        if typed.by is not None and function.ordered:
-            raise NoTwin(f"{typed.function} over a frame has no twin")
         return _over(_filtered(value, conditions), None if typed.by is None else [self(ref) for ref in typed.by])
+
+    def edge(self, typed: Aggregate) -> Sql:
+        """The first or last value over a partition: a window function, since filters do not reach those."""
+        value = self(typed.args[0]) if typed.where is None else when(self(typed.where), self(typed.args[0]))
+        kind = exp.FirstValue if typed.function == "first" else exp.LastValue
+        whole = exp.WindowSpec(kind="ROWS", start="UNBOUNDED", start_side="PRECEDING", end="UNBOUNDED", end_side="FOLLOWING")
+        order = exp.Order(expressions=ordered(typed.order)) if typed.order else None
+        return exp.Window(this=exp.IgnoreNulls(this=kind(this=value)), partition_by=[self(ref) for ref in typed.by or ()], order=order, spec=whole)
 
     def windowed(self, typed: Windowed) -> Sql:
         if typed.function == "row_index":

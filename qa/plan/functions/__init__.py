@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from qa.plan.functions import aggregates, conversions, dates, maths, operators, texts
+from qa.plan.functions import aggregates, conversions, dates, maths, operators, texts, windows
 from qa.plan.functions.table import Example, Function
 
 _DOMAINS = (operators, maths, texts, conversions, dates, aggregates)
 
 FUNCTIONS: dict[str, Function] = {function.name: function for domain in _DOMAINS for function in domain.FUNCTIONS}
 
-WINDOWED: dict[str, Function] = {}
+WINDOWED: dict[str, Function] = {function.name: function for function in windows.FUNCTIONS}
 """Functions that a `window` step reads instead of the row or aggregate of the same name."""
 
 
 
 def domains() -> dict[str, tuple[Function, ...]]:
     """The rows of the table by domain, for the reference."""
-    return {domain.__name__.rpartition(".")[2]: domain.FUNCTIONS for domain in _DOMAINS}
+    return {domain.__name__.rpartition(".")[2]: domain.FUNCTIONS for domain in (*_DOMAINS, windows)}
 
 
 AGGREGATE_OPTIONS = frozenset({"where", "by"})

@@ -188,7 +188,7 @@ def _sql_arg(descending: bool) -> Any:
     return lower
 
 
-def _share_gives(call: Call) -> Facets:
+def share_gives(call: Call) -> Facets:
     return Facets(Kind.NUMBER, True, role=Role.PERCENT, unit="fraction")
 
 
@@ -248,7 +248,7 @@ FUNCTIONS: tuple[Function, ...] = (
         missing="Rows with missing `by` are skipped.", examples=(Example("arg_min(x, y)", "a", {"x": ["a", "b", "c"], "y": [1, None, 9]}),), words=("with the lowest", "with the least"), exempt=True),
     aggregate("corr", "x: numeric, y: numeric; method: text! = 'pearson'", lambda call: Facets(Kind.NUMBER, True), _corr, _sql_corr, "Correlation of two columns, pearson or spearman.",
         missing="Pairs with a missing side are skipped; without variation it is missing.", examples=(Example("corr(x, y)", 0.9933992677987828, _G),), words=("correlation", "correlate", "relationship between", "related")),
-    aggregate("share_of_rows", "condition: boolean", _share_gives, lambda c: c.cast(pl.Float64).mean(), lambda c: exp.Avg(this=cast(cast(c, BIGINT), DOUBLE)),
+    aggregate("share_of_rows", "condition: boolean", share_gives, lambda c: c.cast(pl.Float64).mean(), lambda c: exp.Avg(this=cast(cast(c, BIGINT), DOUBLE)),
         "The fraction of rows where the condition is true.", missing="Rows where the condition is missing are left out, and counted.",
         examples=(Example("share_of_rows(x > 1)", 2 / 3, _N),), words=("percentage of", "percent of", "share of", "proportion", "fraction", "rate")),
     aggregate("any", "condition: boolean", lambda call: Facets(Kind.BOOLEAN, False), lambda c: c.any(ignore_nulls=True), lambda c: exp.Coalesce(this=exp.LogicalOr(this=c), expressions=[exp.false()]),

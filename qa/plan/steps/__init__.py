@@ -10,7 +10,8 @@ from qa.plan.steps.select import Select
 from qa.plan.steps.sort import Sort
 from qa.plan.steps.step import CheckedStep, Step, StepExample
 from qa.plan.steps.summarize import Summarize
+from qa.plan.steps.window import Window
 
-STEPS: dict[str, type[Step]] = {step.model_fields["op"].annotation.__args__[0]: step for step in (Filter, Derive, Summarize, Sort, Limit, Select, Join)}  # type: ignore[union-attr]
+STEPS: dict[str, type[Step]] = {step.model_fields["op"].annotation.__args__[0]: step for step in (Filter, Derive, Summarize, Sort, Limit, Select, Window, Join)}  # type: ignore[union-attr]
 
 __all__ = ["STEPS", "CheckedStep", "Step", "StepExample"]

@@ -174,7 +174,7 @@ class CheckedJoin(CheckedStep):
     def sql_full(self, left: exp.Table, right: exp.Expression, theirs: list[exp.Column], matched: exp.Expression, lower: SqlLowering) -> exp.Expression:
         filled = {kept: exp.Coalesce(this=exp.column(kept, table="l", quoted=True), expressions=[exp.column(key, table="r", quoted=True)]) for kept, key in self.keys.kept()}
         gone = [name(id) for id in [*self.keys.hidden_left, *filled]]
-        ours = exp.Column(this=exp.Star(**({"except_": [*gone, name("l0")]})), table=exp.to_identifier("l"))
+        ours = exp.Column(this=exp.Star(except_=[*gone, name("l0")]), table=exp.to_identifier("l"))
         keys = [exp.alias_(value, id, quoted=True) for id, value in filled.items()]
         mark = exp.alias_(exp.Coalesce(this=exp.column("l0", table="l", quoted=True), expressions=[exp.Literal.number("1")]), self.match_id, quoted=True)
         marked = lower.named(exp.select(exp.Star(), exp.alias_(exp.Literal.number("0"), "l0", quoted=True)).from_(left), "marked")

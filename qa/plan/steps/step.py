@@ -133,27 +133,27 @@ def numbered(frame: pl.LazyFrame, order: tuple[Order, ...], name: str = POSITION
     return in_order.with_row_index(name, offset=1).with_columns(pl.col(name).cast(pl.Int64))
 
 
-def with_outputs(frame: pl.LazyFrame, outputs: Sequence[Output], lower: PolarsLowering) -> pl.LazyFrame:
+def with_outputs(frame: pl.LazyFrame, outputs: Sequence[Output], lower: PolarsLowering, terms: PolarsTerms | None = None) -> pl.LazyFrame:
     """The frame with computed columns; each may use the ones before it."""
     for output in outputs:
-        frame = frame.with_columns(lower.terms(output.typed).alias(output.column.id))
+        frame = frame.with_columns((terms or lower.terms)(output.typed).alias(output.column.id))
     return frame
 
 
-def sql_outputs(source: exp.Table, outputs: Sequence[Output], lower: SqlLowering) -> exp.Table:
+def sql_outputs(source: exp.Table, outputs: Sequence[Output], lower: SqlLowering, terms: SqlTerms | None = None) -> exp.Table:
     """A table with computed columns, one select for each run of outputs that do not use each other."""
     waiting: list[Output] = []
     for output in outputs:
         used = {node.column.id for node in walk(output.typed) if isinstance(node, Ref)}
         if used & {o.column.id for o in waiting}:
-            source = lower.named(_select_more(source, waiting, lower), "derived")
+            source = lower.named(_select_more(source, waiting, terms or lower.terms), "derived")
             waiting = []
         waiting.append(output)
-    return lower.named(_select_more(source, waiting, lower), "derived") if waiting else source
+    return lower.named(_select_more(source, waiting, terms or lower.terms), "derived") if waiting else source
 
 
-def _select_more(source: exp.Table, outputs: Sequence[Output], lower: SqlLowering) -> exp.Select:
-    more = [exp.alias_(lower.terms(output.typed), output.column.id, quoted=True) for output in outputs]
+def _select_more(source: exp.Table, outputs: Sequence[Output], terms: SqlTerms) -> exp.Select:
+    more = [exp.alias_(terms(output.typed), output.column.id, quoted=True) for output in outputs]
     return exp.select(exp.Star(), *more).from_(source)
 
 
