@@ -12,7 +12,7 @@ from pathlib import Path
 from playwright.sync_api import Page, sync_playwright
 
 from tests.e2e.conftest import BROWSERS, serve
-from tests.e2e.steps import ask, settled, upload, visit
+from tests.e2e.steps import ask, go, settled, upload, visit
 
 SIZES = {"desktop": (1280, 1700), "phone": (390, 1700)}
 SCHEMES = ("light", "dark")
@@ -95,20 +95,12 @@ def board(page: Page, url: str) -> None:
             visit(page, url)
         ask(page, question).get_by_role("button", name="Pin").click()
         settled(page)
-    _go(page, "Board")
+    go(page, "Board")
 
 
 def audit(page: Page, url: str) -> None:
     chart(page, url)
-    _go(page, "Audit")
-
-
-def _go(page: Page, name: str) -> None:
-    if page.viewport_size and page.viewport_size["width"] < 700:
-        page.get_by_test_id("stExpandSidebarButton").click()
-    page.locator(".st-key-nav").get_by_role("link", name=name, exact=True).click()
-    page.get_by_role("heading", name=name, level=1).wait_for()
-    settled(page)
+    go(page, "Audit")
 
 
 def _cold(path: str) -> Callable[[Page, str], None]:

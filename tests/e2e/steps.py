@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable
 from pathlib import Path
 
 from playwright.sync_api import Locator, Page, expect
@@ -55,3 +57,19 @@ def download(page: Page, card: Locator, format: str) -> bytes:
     path = waiting.value.path()
     page.keyboard.press("Escape")
     return Path(path).read_bytes()
+
+
+def go(page: Page, name: str, heading: str | None = None) -> None:
+    """Follow a link of the navigation, as one does: nothing of the session is lost on the way."""
+    if page.viewport_size and page.viewport_size["width"] < 700:
+        page.get_by_test_id("stExpandSidebarButton").click()
+    page.locator(".st-key-nav").get_by_role("link", name=name, exact=True).click()
+    expect(page.get_by_role("heading", level=1)).to_have_text(heading or name, timeout=BUSY)
+    settled(page)
+
+
+def wait_until(happened: Callable[[], bool], seconds: float = 60) -> None:
+    until = time.monotonic() + seconds
+    while not happened():
+        assert time.monotonic() < until, "it did not happen"
+        time.sleep(0.1)

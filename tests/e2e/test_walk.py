@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import io
+import json
 from pathlib import Path
 
 import polars as pl
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.e2e.steps import BUSY, ask, card, download, settled, upload, visit
+from tests.e2e.steps import BUSY, ask, card, download, go, settled, upload, visit, wait_until
+from tests.wire.server import Say
+from tests.wire.server import serve as provider_of
 
 pytestmark = pytest.mark.e2e
 
@@ -164,6 +167,88 @@ def test_a_shared_link_without_the_data_asks_for_the_file(
         expect(guest.get_by_text("needs the file", exact=False)).to_be_visible(timeout=BUSY)
         upload(guest, sales)
         expect(guest.get_by_text("Identical", exact=False).first).to_be_visible(timeout=BUSY)
+
+
+def test_a_slow_model_is_stopped_and_the_next_question_is_answered(page: Page, server: str) -> None:
+    plan = {
+        "title": "Rows",
+        "source": "housing",
+        "steps": [{"op": "summarize", "by": [], "metrics": ["count() as rows"]}],
+    }
+    with provider_of([Say(wait=120), json.dumps({"reply": "plan", "lets": [], "parts": [plan]})]) as provider:
+        visit(page, f"{server}/settings")
+        page.get_by_label("Model", exact=True).fill("openai/scripted")
+        page.get_by_label("API key").fill("a-key-of-this-session")
+        page.get_by_label("Address", exact=False).fill(provider.base("openai"))
+        page.get_by_role("button", name="Use it").click()
+        expect(page.get_by_text("a key is set for this session", exact=False)).to_be_visible(timeout=BUSY)
+        go(page, "Ask", "Ask your data")
+        box = page.get_by_test_id("stChatInputTextArea")
+        box.fill("how many rows are there")
+        box.press("Enter")
+        running = page.locator(".st-key-running")
+        expect(running).to_contain_text("Asking the model", timeout=BUSY)
+        expect(box).to_be_disabled()
+        running.get_by_role("button", name="Stop").click()
+        expect(card(page, "how many rows are there")).to_contain_text("You stopped this question")
+        wait_until(lambda: bool(provider.requests))
+        answer = ask(page, "and how many rows are there really")
+        expect(answer.locator('[class*="st-key-value-"]')).to_have_text("91,872", timeout=BUSY)
+        answer.get_by_text("What the model saw", exact=True).click()
+        expect(answer.locator('[class*="st-key-evidence-"]')).to_contain_text("tokens in", timeout=BUSY)
+        assert "a-key-of-this-session" not in page.content()
+
+
+def test_money_and_stars_in_a_file_are_shown_as_they_are(page: Page, server: str, tmp_path: Path) -> None:
+    path = tmp_path / "prices.csv"
+    path.write_text("city,memo,price\nOslo,a_b,$5.00\nRome,*x*,$12.50\nKyiv,~~z~~,$7.25\n", encoding="utf-8")
+    visit(page, server)
+    upload(page, path)
+    answer = ask(page, "top 3 memo by price")
+    for text in ("*x*", "$12.50", "$5.00"):
+        expect(answer.locator('[class*="st-key-sentence-"]')).to_contain_text(text)
+    assert page.locator(".katex, em, del").count() == 0
+
+
+def test_a_plan_is_edited_and_run_without_a_model(page: Page, server: str) -> None:
+    visit(page, server)
+    answer = ask(page, "how many rows have median list price over 1000000")
+    answer.get_by_role("button", name="Edit", exact=True).click()
+    where = answer.get_by_label("where")
+    where.fill("median_list_price > 1e")
+    where.press("Enter")
+    expect(answer.get_by_role("button", name="Run", exact=True)).to_be_disabled(timeout=BUSY)
+    where = answer.get_by_label("where")
+    where.fill("size_rank <= 2")
+    where.press("Enter")
+    run = answer.get_by_role("button", name="Run", exact=True)
+    expect(run).to_be_enabled(timeout=BUSY)
+    run.click()
+    expect(page.locator('[class*="st-key-answer-"]')).to_contain_text("edited by hand", timeout=BUSY)
+    expect(page.locator('[class*="st-key-value-"]').first).to_have_text("198")
+
+
+def test_a_pinned_answer_is_on_the_board_and_leaves_as_one_page(page: Page, server: str) -> None:
+    visit(page, server)
+    answer = ask(page, "average median list price by state")
+    answer.get_by_role("button", name="Pin", exact=True).click()
+    expect(answer.get_by_role("button", name="Unpin", exact=True)).to_be_visible(timeout=BUSY)
+    go(page, "Board")
+    expect(page.locator(".js-plotly-plot .plot-container").first).to_be_visible(timeout=BUSY)
+    with page.expect_download(timeout=BUSY) as waiting:
+        page.get_by_role("button", name="HTML report").click()
+    report = Path(waiting.value.path()).read_text(encoding="utf-8")
+    assert "average median list price by state" in report.casefold()
+    assert 'src="http' not in report
+
+
+def test_the_audit_replays_a_question_to_the_same_result(page: Page, server: str) -> None:
+    visit(page, server)
+    answer = ask(page, "average median list price by state")
+    answer.get_by_role("link", name="Record").click()
+    expect(page.locator(".st-key-record")).to_contain_text("average median list price by state", timeout=BUSY)
+    page.get_by_role("button", name="Replay").click()
+    expect(page.get_by_text("Identical", exact=False).first).to_be_visible(timeout=BUSY)
 
 
 def test_a_question_that_is_not_understood_is_declined_with_its_words(page: Page, server: str) -> None:
