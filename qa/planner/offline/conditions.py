@@ -56,17 +56,13 @@ class Conditions:
     def _limits(self, row: list[Node]) -> list[Node]:
         out: list[Node] = []
         for at, node in enumerate(row):
-            if node.letter == "N" and at and row[at - 1].letter in "t":
-                node = Node("#", node.links, numbers=(node.link.number or 0.0,))
-            elif (
+            if (node.letter == "N" and at and row[at - 1].letter in "t") or (
                 node.letter == "N"
                 and at + 1 < len(row)
                 and row[at + 1].letter in "SZR"
                 and not node.numbers
                 and node.link.number != 1
-            ):
-                node = Node("#", node.links, numbers=(node.link.number or 0.0,))
-            elif (
+            ) or (
                 node.letter == "N"
                 and at
                 and row[at - 1].letter in "SR"
@@ -386,7 +382,7 @@ class Conditions:
         pick: tuple[int, int, list[tuple[str, float]]] | None = None
         if left and right:
             prefer_right = (
-                (numeric and right[2] == "" and not left[2] in ("", "b", "o", "bo"))
+                (numeric and right[2] == "" and left[2] not in ("", "b", "o", "bo"))
                 or (right[2] in ("a",) and left[2] not in ("b", "", "o"))
                 or (not numeric and right[2] in ("a", "ba"))
                 or (right[2] == "b" and left[2] not in ("b", "", "o"))
@@ -481,7 +477,7 @@ class Conditions:
             ids = [(c.id, 0.9) for c in dates] or [(id, 0.9) for id, _ in node.link.values]
         if node.letter in "NQ":
             value = node.numbers[0] if node.numbers else node.link.number
-            placed = at > 0 and row[at - 1].letter in "pgl" or node.letter == "Q" or (at and row[at - 1].letter in "gp")
+            placed = (at > 0 and row[at - 1].letter in "pgl") or node.letter == "Q" or (at and row[at - 1].letter in "gp")
             if is_year(value) and placed:
                 ids = self._year_columns() or ids
         if not ids:
@@ -751,10 +747,10 @@ class Conditions:
             and not (before in ("&", ",") and any(n.letter == "F" for n in row[:at]))
         ):
             return False
-        grouped = before in "eyxwr" and before != "" or (before in "&," and any(n.letter in "ey" for n in row[:at]))
+        grouped = (before in "eyxwr" and before != "") or (before in "&," and any(n.letter in "ey" for n in row[:at]))
         if at + 1 < len(row) and row[at + 1].link.tag("RATE") is not None:
             return False
-        return not (grouped or (before in "GSH" and before != "") or after in "b>VNQ" and after != "")
+        return not (grouped or (before in "GSH" and before != "") or (after in "b>VNQ" and after != ""))
 
 
 def measured_column(index: TableIndex, lex: Lexicon, groups: Sequence[Sequence[str]]) -> str | None:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from qa.data.table import Profile, Table
+from qa.data.table import Profile
 from qa.planner.offline.lexicon import Lexicon
 from qa.planner.offline.text import fold, header_words, key, tight
 from qa.types import Column, Kind, Role

@@ -175,7 +175,7 @@ class Linker:
         """Columns that these words can name; None when no longer stretch can name one either."""
         alias = {"#": "number", "%": "percent"}
         said = [alias.get(self.folded[n], self.folded[n]) for n in content]
-        roots = [self._root(word) for word in said]
+        roots = [self._root(word) if len(said) > 1 else self.lex.root(word) for word in said]
         candidates: set[str] | None = None
         for word, root in zip(said, roots, strict=True):
             ids = self.index.by_root.get(root, set()) | self._mistyped(word)
@@ -206,7 +206,9 @@ class Linker:
         root = self.lex.root(word)
         if root in self.index.by_root or len(word) < LONG_FORM:
             return root
-        short = [r for r in self.index.by_root if len(r) in (3, 4) and word.startswith(r) and (r,) not in self.lex.phrases]
+        short = [
+            r for r in self.index.by_root if len(r) in (3, 4) and word.startswith(r) and (r,) not in self.lex.phrases
+        ]
         return short[0] if len(short) == 1 else root
 
     def _mistyped(self, word: str) -> set[str]:
@@ -235,10 +237,12 @@ class Linker:
             return sure * 0.97
         if sorted(said_lemmas) == sorted(bare):
             return sure * 0.92
-        said_roots = [self._root(word) for word in said]
+        said_roots = [self._root(word) if len(said) > 1 else self.lex.root(word) for word in said]
         bare_roots = [root for word, root in zip(words, roots, strict=True) if word not in SMALL]
         if sorted(said_roots) == sorted(bare_roots):
             return sure * 0.88
+        if said_roots != [self.lex.root(word) for word in said]:
+            return 0.0
         if sure < 0.9:
             return 0.0
         return self._part(said_lemmas, said_roots, bare, bare_roots) * sure
@@ -283,8 +287,8 @@ class Linker:
                     parts.append(OPERATORS[word])
                     operators, end = operators + 1, end + 1
                 elif (
-                    word == "("
-                    and (not parts or parts[-1] in OPERATORS.values())
+                    (word == "("
+                    and (not parts or parts[-1] in OPERATORS.values()))
                     or (word == ")" and parts.count("(") > parts.count(")"))
                 ):
                     parts.append(word)

@@ -8,8 +8,8 @@ from datetime import date
 from typing import Any
 
 from qa.data.table import Table
-from qa.errors import PlanError, QAError
 from qa.engine.run import checked_plan, run
+from qa.errors import PlanError, QAError
 from qa.plan.check import check
 from qa.plan.plan import PlanReply, parse_reply
 from qa.planner.dialogue import Turn
@@ -84,6 +84,8 @@ def differ(first: Query, second: Query, tables: Sequence[Table]) -> bool:
 
 SEEN = 50
 """rows of two readings that are compared"""
+
+
 def _steps(query: Query) -> tuple[str, list[dict[str, Any]]]:
     return query.source, steps(query)
 

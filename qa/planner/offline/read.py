@@ -245,7 +245,7 @@ class Reader:
             asked.counts.append((distinct, row[nxt]))
             asked.subject = nxt + 1 < len(row) and row[nxt + 1].letter == "h"
             asked.said_total = (
-                "total" in row[at].word or row[at].word.startswith("number") and at > 0 and row[at - 1].letter == "s"
+                "total" in row[at].word or (row[at].word.startswith("number") and at > 0 and row[at - 1].letter == "s")
             )
             end = nxt + 1
             while distinct and end + 1 < len(row) and row[end].letter in "&," and row[end + 1].letter == "C":
@@ -742,7 +742,7 @@ class Reader:
         words = header_words(column.name)
         rate = column.role not in ADDITIVE or bool(set(words) & {"median", "mean", "average", "avg", "price", "rate", "share", "ratio", "percent",
                                                                 "pct", "inventory", "balance", "index", "score", "rating", "age", "days"})  # fmt: skip
-        return "mean" if rate or column.kind is Kind.NUMBER and not words else "sum"
+        return "mean" if rate or (column.kind is Kind.NUMBER and not words) else "sum"
 
     def _super_groups(self, asked: Asked, direction: str, what: str, node: Node | None, keys: list[Node]) -> bool:
         query = self.query
@@ -829,7 +829,7 @@ class Reader:
                 continue
             if self.stands_for_rows(target):
                 continue
-            if keys or not asked.distinct and not self._category(column):
+            if keys or (not asked.distinct and not self._category(column)):
                 raise NotRead(target.text)
             raise NotRead(target.text)
         query.keys, query.metrics = keys, metrics
@@ -932,9 +932,7 @@ class Reader:
         query.keys, query.metrics = keys, [("count()", "rows")]
         if node is not None and not distinct:
             column = self.column(node)
-            if (self.name(column), column.name) in keys:
-                pass
-            elif unique_values(self.index.table, column) or self._noun_of_rows(column):
+            if (self.name(column), column.name) in keys or unique_values(self.index.table, column) or self._noun_of_rows(column):
                 pass
             elif not keys and column.kind is Kind.TEXT:
                 query.metrics = [(f"count_distinct({self.name(column)})", f"distinct {column.name}")]
