@@ -38,6 +38,16 @@ _PATTERNS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
     )
 )
 
+_DATE = re.compile(r"^['\"]\d{4}-\d{2}(-\d{2})?")
+
+_IN_TIME = {
+    "{name} is at least {value}": "{name} is {value} or later",
+    "{name} is at most {value}": "{name} is {value} or earlier",
+    "{name} is above {value}": "{name} is after {value}",
+    "{name} is below {value}": "{name} is before {value}",
+}
+"""The same comparisons, said of dates."""
+
 LONGEST = 160
 """Characters of conditions that a sentence carries; past it the sentence says how many there are."""
 
@@ -75,6 +85,7 @@ def _say(piece: str) -> str | None:
     for pattern, wording in _PATTERNS:
         if match := pattern.match(piece):
             found = match.groupdict()
+            wording = _IN_TIME.get(wording, wording) if _DATE.match(found.get("value") or "") else wording
             return wording.format(
                 name=words(found["name"].rpartition(".")[2].strip("`")),
                 value=_literal(found.get("value")),
