@@ -244,7 +244,7 @@ def script(plan: CheckedPlan, part: int = 0) -> str:
     """One part of a plan as a Polars script. It reads each table from NAME.parquet, the table as it was read,
     under its display names, and leaves the rows in `result`. Raises NoScript where that cannot be done."""
     checked = plan.parts[part]
-    with recording(_names(plan, checked)) as recorder:
+    with recording(script_names(plan, checked)) as recorder:
         writer = Script(plan, recorder)
         for let, pipeline in plan.lets.items():
             writer.written(pipeline, let, needs_row(pipeline) or needs_row_inside(pipeline))
@@ -274,7 +274,7 @@ def _ending(writer: Script, checked: CheckedPart) -> list[str]:
     return [f"result = {frame.select(columns).collect().text}"]
 
 
-def _names(plan: CheckedPlan, part: CheckedPart) -> dict[str, str]:
+def script_names(plan: CheckedPlan, part: CheckedPart) -> dict[str, str]:
     """Engine names to names a reader knows: the display name where it is unique, with a number where not."""
     taken: dict[str, str] = dict.fromkeys(("p", "q", "n0", "h0", "h1", "h2", "kept", "row number"), "")
     names: dict[str, str] = {}

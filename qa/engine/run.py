@@ -12,7 +12,7 @@ from qa.engine.ledger import counted, support_of
 from qa.engine.polars_code import NoScript, script
 from qa.engine.polars_engine import PolarsEngine, in_order, needs_row, part_frame, tidy, uses_row
 from qa.engine.result import PartResult
-from qa.engine.sql_engine import statement
+from qa.engine.sql_code import readable_sql
 from qa.plan.check import CheckedPart, CheckedPipeline, CheckedPlan, check
 from qa.plan.functions.aggregates import NoTwin
 from qa.plan.plan import PlanReply
@@ -118,7 +118,7 @@ def _part(
 
 def _sql(plan: CheckedPlan, index: int) -> str:
     try:
-        return statement(plan, index).sql(dialect="duckdb", pretty=True)
+        return readable_sql(plan, index)
     except NoTwin as reason:
         return f"-- no SQL for this plan: {reason}"
 

@@ -28,7 +28,7 @@ class SqlEngine:
         self._count = 0
         self._let_tables: dict[str, exp.Table] = {}
 
-    def named(self, select: exp.Expression, hint: str) -> exp.Table:
+    def named(self, select: exp.Expr, hint: str) -> exp.Table:
         self._count += 1
         table = exp.to_table(f"{hint}_{self._count}", quoted=True)
         self.clauses.append((table, select))
@@ -46,7 +46,7 @@ class SqlEngine:
         key = f"table:{pipeline.source}"
         if key not in self._let_tables:
             base = exp.Table(this=exp.to_identifier(pipeline.source, quoted=True))
-            columns: list[exp.Expression] = [_stored(column) for column in pipeline.start.columns]
+            columns: list[exp.Expr] = [_stored(column) for column in pipeline.start.columns]
             columns.append(exp.alias_(exp.column(FILE_ROW, quoted=True), ROW, quoted=True))
             self._let_tables[key] = self.named(exp.select(*columns).from_(base), "rows")
         return self._let_tables[key].copy()
@@ -77,13 +77,13 @@ class SqlEngine:
         return select
 
 
-def _stored(column: Column) -> exp.Expression:
+def _stored(column: Column) -> exp.Expr:
     """A table's column under its engine name in this plan."""
     stored = column.origin[1] if column.origin else column.id
     return name(stored) if stored == column.id else exp.alias_(name(stored), column.id, quoted=True)
 
 
-def _reachable(select: exp.Expression, clauses: list[tuple[exp.Table, exp.Expr]]) -> set[str]:
+def _reachable(select: exp.Expr, clauses: list[tuple[exp.Table, exp.Expr]]) -> set[str]:
     by_name = {table.name: clause for table, clause in clauses}
     waiting, used = [select], set()
     while waiting:
@@ -119,7 +119,7 @@ def connect(tables: Mapping[str, Stored], memory_mb: int | None = None) -> duckd
 
 
 def run_sql(
-    select: exp.Expression, tables: Mapping[str, Stored], limit: int | None = None, memory_mb: int | None = None
+    select: exp.Expr, tables: Mapping[str, Stored], limit: int | None = None, memory_mb: int | None = None
 ) -> pl.DataFrame:
     """The rows of a statement, from DuckDB."""
     connection = connect(tables, memory_mb)
