@@ -24,9 +24,10 @@ from qa.errors import Issue, LimitExceeded, ModelUnavailable, PlanError, QAError
 from qa.plan.check import CheckedPipeline, today_clock
 from qa.plan.plan import Choice, ClarifyReply, DeclineReply, PlanReply, Reply, as_json, parse_reply
 from qa.plan.scope import Clock
-from qa.planner import model, offline
+from qa.planner import model, offline, payload
 from qa.planner.attempts import Planned
-from qa.planner.budget import Budget
+from qa.planner.budget import Budget, purse_of
+from qa.planner.careful import agreed
 from qa.planner.dialogue import Turn
 from qa.planner.reply_text import extract
 from qa.settings import Settings
@@ -52,6 +53,7 @@ class Desk:
     clock: Clock
     progress: Progress = _silent
     semantics: Mapping[str, Semantics] = field(default_factory=dict)
+    session: str = "local"
     started: float = field(default_factory=time.perf_counter)
     timings: dict[str, float] = field(default_factory=dict)
 
@@ -105,7 +107,7 @@ def ask(
     tried first, their send rules bind the payload. `budget` caps what the model may cost. Whatever goes wrong is in the answer's status and issues; nothing is raised but
     what `progress` raises.
     """
-    desk = _desk(tables, settings, pool, clock, progress, semantics)
+    desk = _desk(tables, settings, pool, clock, progress, semantics, session)
     found = desk.clocked("plan", lambda: _planned(desk, question, planner, history, saved_reply, budget))
     return _finished(desk, question, found, session, record)
 
@@ -124,7 +126,7 @@ def run_plan(
     record: bool = True,
 ) -> Answer:
     """The answer that a plan gives, without a planner: an edited plan, a shared link, a program's own."""
-    desk = _desk(tables, settings, pool, clock, progress, semantics)
+    desk = _desk(tables, settings, pool, clock, progress, semantics, session)
     try:
         parsed = reply if isinstance(reply, PlanReply) else parse_reply(reply)
         found = Found(parsed, planner="plan")
@@ -140,6 +142,7 @@ def _desk(
     clock: Clock | None,
     progress: Progress | None,
     semantics: Mapping[str, Semantics] | None,
+    session: str,
 ) -> Desk:
     own = settings or process_settings()
     return Desk(
@@ -149,17 +152,20 @@ def _desk(
         clock or today_clock(own.zone, own.week_start),
         progress or _silent,
         semantics or {},
+        session,
     )
 
 
 def warm(pool: Pool | None = None) -> None:
     """Gets ready for the first question in the background: a worker, and the libraries that draw."""
     (pool or shared()).warm()
-    _warm_once()
+    _warm_once(process_settings().model is not None)
 
 
 @lru_cache(maxsize=1)
-def _warm_once() -> None:
+def _warm_once(modelled: bool) -> None:
+    if modelled:
+        model.warm()
     threading.Thread(target=_drawn_once, name="qa-warm", daemon=True).start()
 
 
@@ -193,7 +199,7 @@ def _planned(
     budget: Budget | None,
 ) -> Found:
     if saved_reply is not None:
-        return _saved(saved_reply)
+        return _saved(desk, saved_reply)
     verified = _verified(desk, question)
     if verified is not None:
         return verified
@@ -218,9 +224,9 @@ def _verified(desk: Desk, question: str) -> Found | None:
     return None if _issues(desk, reply) else Found(reply, "verified", note=note)
 
 
-def _saved(text: str) -> Found:
+def _saved(desk: Desk, text: str) -> Found:
     try:
-        reply = parse_reply(extract(text))
+        reply = parse_reply(payload.with_real_names(extract(text), list(desk.tables.values())))
     except PlanError as error:
         attempt = Attempt(planner="reply", reply=text, issues=error.issues)
         return Found(None, "reply", (attempt,), issues=error.issues)
@@ -250,7 +256,8 @@ def _modelled(desk: Desk, question: str, history: Sequence[Turn], budget: Budget
 
 def _model_arguments(desk: Desk, history: Sequence[Turn], budget: Budget | None) -> dict[str, Any]:
     return {
-        "settings": desk.settings, "check": lambda reply: _issues(desk, reply), "history": history, "budget": budget,
+        "today": desk.clock.today,
+        "settings": desk.settings, "check": lambda reply: _issues(desk, reply), "history": history, "budget": budget or Budget.of(desk.settings, purse=purse_of(desk.session, desk.settings), plans=desk.settings.careful),
         "send_rules": desk.send_rules, "progress": lambda detail="", *_: desk.progress("model", detail),
     }  # fmt: skip
 
@@ -278,51 +285,37 @@ def _careful(desk: Desk, question: str, history: Sequence[Turn], budget: Budget 
         )
     except ModelUnavailable as error:
         return replace(_offline(desk, question, history), note=f"Planned without a model: {error}")
-    attempts = _attempts(*planned)
-    groups: dict[str, list[tuple[Planned, PlanReply, str]]] = {}
-    for one in planned:
-        if isinstance(one.reply, PlanReply) and (outcome := _outcome(desk, one.reply)) is not None:
-            groups.setdefault(outcome[0], []).append((one, one.reply, outcome[1]))
-    if not groups:
-        said = next((one for one in planned if one.reply is not None and not isinstance(one.reply, PlanReply)), None)
-        return (
-            _instead(desk, question, history, planned)
-            if said is None
-            else Found(said.reply, "model", attempts, said.model)
-        )
-    ranked = sorted(groups.values(), key=len, reverse=True)
-    if len(ranked) == 1:
-        one, reply, _ = ranked[0][0]
-        note = f"{len(ranked[0])} of {len(planned)} independent plans gave this result."
-        return Found(reply, "model", attempts, one.model, note=note)
+    verdict, attempts = agreed(planned, lambda reply: _outcome(desk, reply)), _attempts(*planned)
+    by_model = next((one.model for one in planned if one.reply is verdict.reply), None)
+    if verdict.reply is not None:
+        return Found(verdict.reply, "model", attempts, by_model, note=f"Asked carefully: {verdict.note}.")
+    if not verdict.groups:
+        return _instead(desk, question, history, planned)
     options = tuple(
-        Choice(
-            label=f"{group[0][1].parts[0].reading or group[0][1].parts[0].title or 'one reading'}: {group[0][2]}",
-            lets=group[0][1].lets,
-            parts=group[0][1].parts,
-        )
-        for group in ranked[:3]
+        Choice(label=f"{_reading(group.reply)}: {group.shown}", lets=group.reply.lets, parts=group.reply.parts)
+        for group in verdict.groups[:3]
     )
     back = ClarifyReply(
-        reply="clarify", question="Independent plans gave different results. Which one do you mean?", options=options
+        reply="clarify", question=f"Asked carefully, {verdict.note}. Which one do you mean?", options=options
     )
     return Found(back, "model", attempts)
 
 
+def _reading(reply: PlanReply) -> str:
+    return reply.parts[0].reading or reply.parts[0].title or "one reading"
+
+
 def _outcome(desk: Desk, reply: PlanReply) -> tuple[str, str] | None:
-    """The hash of a plan's result and its first sentence; None where it does not run."""
+    """The hash of a plan's result, names of columns aside, and its first sentence; None where it does not run."""
     try:
         results = desk.pool.run(reply, desk.tables, clock=desk.clock, metrics=desk.metrics, tick=desk.tick("run"))
     except (QAError, EngineFault):
         return None
-    first = results[0]
-    told = _part(desk, "", first, Check("second engine", None, ""), Found(reply, "model")).sentences
-    return result_hash(
-        [
-            result.frame.rename(dict(zip(result.frame.columns, map(str, range(result.frame.width)), strict=True)))
-            for result in results
-        ]
-    ), told[0] if told else ""
+    unnamed = [
+        result.frame.rename({name: str(place) for place, name in enumerate(result.frame.columns)}) for result in results
+    ]
+    told = _part(desk, "", results[0], Check("second engine", None, ""), Found(reply, "model")).sentences
+    return result_hash(unnamed), told[0] if told else ""
 
 
 def _issues(desk: Desk, reply: Reply) -> list[Issue]:
