@@ -56,19 +56,23 @@ class Conditions:
     def _limits(self, row: list[Node]) -> list[Node]:
         out: list[Node] = []
         for at, node in enumerate(row):
-            if (node.letter == "N" and at and row[at - 1].letter in "t") or (
-                node.letter == "N"
-                and at + 1 < len(row)
-                and row[at + 1].letter in "SZR"
-                and not node.numbers
-                and node.link.number != 1
-            ) or (
-                node.letter == "N"
-                and at
-                and row[at - 1].letter in "SR"
-                and (at < 2 or row[at - 2].letter in "iwsbpo")
-                and at + 1 < len(row)
-                and row[at + 1].letter in "Cn"
+            if (
+                (node.letter == "N" and at and row[at - 1].letter in "t")
+                or (
+                    node.letter == "N"
+                    and at + 1 < len(row)
+                    and row[at + 1].letter in "SZR"
+                    and not node.numbers
+                    and node.link.number != 1
+                )
+                or (
+                    node.letter == "N"
+                    and at
+                    and row[at - 1].letter in "SR"
+                    and (at < 2 or row[at - 2].letter in "iwsbpo")
+                    and at + 1 < len(row)
+                    and row[at + 1].letter in "Cn"
+                )
             ):
                 node = Node("#", node.links, numbers=(node.link.number or 0.0,))
             out.append(node)
@@ -405,6 +409,8 @@ class Conditions:
         path = left[2] if left and start < at else ""
         if strong_only and start < at and not set(path) <= CLOSE:
             return None
+        if numeric and start < at and not set(path) <= STRONG:
+            ids = [(id, sure) for id, sure in ids if not self._beyond(self.column(id), node)]
         start, negated = _negation(row, start, at)
         alternatives = [[made] for id, sure in ids if (made := self.condition(self.column(id), node, negated, sure))]
         if not alternatives:
@@ -462,7 +468,7 @@ class Conditions:
         return (fits, place + 1, path) if fits else None
 
     def _fitting(self, column: Node, value: Node) -> list[tuple[str, float]]:
-        least = 0.6 if value.letter in "NQ" else 0.0
+        least = 0.66 if value.letter in "NQ" else 0.0
         return [
             (id, sure)
             for id, sure in column.columns
@@ -477,7 +483,9 @@ class Conditions:
             ids = [(c.id, 0.9) for c in dates] or [(id, 0.9) for id, _ in node.link.values]
         if node.letter in "NQ":
             value = node.numbers[0] if node.numbers else node.link.number
-            placed = (at > 0 and row[at - 1].letter in "pgl") or node.letter == "Q" or (at and row[at - 1].letter in "gp")
+            placed = (
+                (at > 0 and row[at - 1].letter in "pgl") or node.letter == "Q" or (at and row[at - 1].letter in "gp")
+            )
             if is_year(value) and placed:
                 ids = self._year_columns() or ids
         if not ids:
@@ -494,6 +502,20 @@ class Conditions:
         dates = [c for c in self.index.columns if c.kind.temporal]
         chosen = exact or [c for c in named if c.kind.numeric] or dates or named
         return [(c.id, 0.85) for c in chosen]
+
+    def _beyond(self, column: Column, node: Node) -> bool:
+        """True when a number lies far outside everything the column holds, so that another column was meant."""
+        value = node.numbers[0] if node.numbers else node.link.number
+        profile = next((p for p in self.index.table.profile.columns if p.name == column.name), None)
+        if (
+            profile is None
+            or value is None
+            or not isinstance(profile.low, (int, float))
+            or not isinstance(profile.high, (int, float))
+        ):
+            return False
+        span = max(1.0, float(profile.high) - float(profile.low))
+        return not profile.low - span <= value <= profile.high + span
 
     def _yearlike(self, node: Node) -> bool:
         column = self.column(node.columns[0][0])
@@ -556,6 +578,8 @@ class Conditions:
             and any(w.rstrip("s") in ("million", "thousand", "billion", "mil") for w in words)
         ):
             values = [link.plain]
+        if column.role is Role.PERCENT and not link.percent and any(v > 100 for v in values):
+            return None
         if link.percent and column.role is Role.PERCENT and column.unit == "fraction":
             values = [v / 100 for v in values]
         op = node.op if node.letter == "Q" else "=="

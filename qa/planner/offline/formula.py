@@ -5,7 +5,27 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-KEYWORDS = frozenset(["and", "or", "not", "in", "between", "is", "null", "true", "false", "as", "asc", "desc", "case", "when", "then", "else", "end"])
+KEYWORDS = frozenset(
+    [
+        "and",
+        "or",
+        "not",
+        "in",
+        "between",
+        "is",
+        "null",
+        "true",
+        "false",
+        "as",
+        "asc",
+        "desc",
+        "case",
+        "when",
+        "then",
+        "else",
+        "end",
+    ]
+)
 IDENTIFIER = re.compile(r"^[A-Za-z_][A-Za-z0-9_]*$")
 
 

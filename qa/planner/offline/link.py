@@ -255,7 +255,8 @@ class Linker:
             fuzzy = all(any(fuzz.ratio(root, other) >= TYPO for other in name_roots) for root in said_roots)
             if not fuzzy:
                 return 0.0
-        if "id" in name and "id" not in said:
+        counter = len(name) > 1 and name[0] in ("no", "number") and not {"no", "number"} & set(said)
+        if ("id" in name and "id" not in said) or counter:
             return 0.5
         share = len(said) / max(1, len(name))
         head = 0.1 if said_roots[-1] == name_roots[-1] or set(name) - set(said) <= TITLES else 0.0
@@ -286,10 +287,8 @@ class Linker:
                 elif word in OPERATORS and parts and parts[-1] not in OPERATORS and parts[-1] != "(":
                     parts.append(OPERATORS[word])
                     operators, end = operators + 1, end + 1
-                elif (
-                    (word == "("
-                    and (not parts or parts[-1] in OPERATORS.values()))
-                    or (word == ")" and parts.count("(") > parts.count(")"))
+                elif (word == "(" and (not parts or parts[-1] in OPERATORS.values())) or (
+                    word == ")" and parts.count("(") > parts.count(")")
                 ):
                     parts.append(word)
                     end += 1
@@ -301,7 +300,8 @@ class Linker:
             while parts and (parts[-1] in OPERATORS.values() or parts[-1] == "("):
                 parts.pop()
                 end -= 1
-            if operators and operands >= 2 and parts.count("(") == parts.count(")"):
+            whole = any(link.first <= at and link.last >= end - 1 and link.columns[0][1] >= 0.95 for link in named)
+            if operators and operands >= 2 and not whole and parts.count("(") == parts.count(")"):
                 formula = " ".join(parts).replace("( ", "(").replace(" )", ")")
                 id = self.derive(formula, formula)
                 yield Link("expression", at, end - 1, 1.0 * (end - at), self.text(at, end - 1), columns=((id, 1.0),))
@@ -425,7 +425,12 @@ class Linker:
 
     def _dates(self) -> Iterable[Link]:
         for first, last, period in periods(self.folded, self.lex.months):
-            if first == last and self.folded[first] in ("may", "mar", "sun", "march") and not self.toks[first].proper:
+            led = first > 0 and self.folded[first - 1] in ("in", "of", "during", "since", "for")
+            if (
+                first == last
+                and self.folded[first] in ("may", "mar", "sun", "march")
+                and not (self.toks[first].proper or led)
+            ):
                 continue
             score = 0.8 * (last - first + 1) + 0.1
             yield Link(

@@ -28,6 +28,10 @@ PRIORITY = (
 )  # fmt: skip
 
 
+ADJACENT = frozenset({"day", "week", "month", "year", "right", "just", "immediately", "game", "one", "directly"})
+"""before `before` and `after` these ask for the neighbour, not for everything earlier or later"""
+
+
 @dataclass
 class Filter:
     """A condition on rows. `columns` are the ids it reads, `said` the words it came from."""
@@ -85,6 +89,14 @@ def nodes(cover: Sequence[Link]) -> list[Node]:
             row.append(Node(LETTERS[link.kind], (link,), columns=link.columns))
             continue
         head = _meaning(kept, at)
+        if (
+            head in ("AFTER", "BEFORE")
+            and at
+            and kept[at - 1].last == link.first - 1
+            and kept[at - 1].text.lower() in ADJACENT
+        ):
+            row.append(Node("?", (link,)))
+            continue
         argument = link.tag(head) or ""
         row.append(Node(TAG_LETTERS[head], (link,), op=argument if head != "ORLESS" else "<="))
     return row
@@ -108,7 +120,10 @@ def _meaning(kept: Sequence[Link], at: int) -> str:
         opening = opening or (before.tag("PREP") is not None and at == 1) or before.tag("SHOW") is not None
         return "WH" if opening or "PREP" not in heads else "PREP"
     if "TOP" in heads:
-        return "TOP" if after is not None and after.kind in ("number", "column", "row") else "SUP"
+        several = after is not None and (
+            after.kind == "number" or (after.kind in ("column", "row") and after.text.lower().endswith("s"))
+        )
+        return "TOP" if several else "SUP"
     if "TO" in heads and after is not None and after.kind == "value":
         return "PREP"
     if "CMP" in heads and not numeric:

@@ -124,7 +124,12 @@ class Reader:
         for f in self.filters:
             if f.op in ("=", "is") and len(set(f.columns)) == 1:
                 held.setdefault(f.columns[0], set()).add(f.values)
-        if any(len(values) > 1 for values in held.values()):
+        both = (
+            "both" in self.linker.folded
+            and any(len(f.sides) > 1 for f in self.filters)
+            and not any(n.letter in "Gv" for n in self.row)
+        )
+        if both or any(len(values) > 1 for values in held.values()):
             raise NotRead(*[f.said for f in self.filters])
 
     def _refuse_leftovers(self) -> None:
@@ -244,8 +249,8 @@ class Reader:
         if nxt < len(row) and row[nxt].letter == "C":
             asked.counts.append((distinct, row[nxt]))
             asked.subject = nxt + 1 < len(row) and row[nxt + 1].letter == "h"
-            asked.said_total = (
-                "total" in row[at].word or (row[at].word.startswith("number") and at > 0 and row[at - 1].letter == "s")
+            asked.said_total = "total" in row[at].word or (
+                row[at].word.startswith("number") and at > 0 and row[at - 1].letter == "s"
             )
             end = nxt + 1
             while distinct and end + 1 < len(row) and row[end].letter in "&," and row[end + 1].letter == "C":
@@ -608,6 +613,8 @@ class Reader:
         if what == "column" and node is not None:
             return self._super_column(asked, direction, node, targets, mentioned)
         keys = asked.keys or targets
+        if asked.wh[:1] == ["who"] and any(k.letter != "C" or not self._is_text(k) for k in keys):
+            raise NotRead("who")
         if not keys or (asked.keys and targets and len(asked.keys) > 1):
             raise NotRead("?")
         if not asked.keys and len(keys) > 1 and not self._coordinated(keys):
@@ -668,7 +675,9 @@ class Reader:
             return self._super_groups(asked, direction, self._summary(column), node, targets)
         first = chosen[0]
         assert first is not None
-        ranks = {"rank", "position", "place", "standing", "seed", "ranking"} & set(header_words(column.name))
+        ranks = {"rank", "position", "place", "standing", "seed", "ranking"} & {
+            self.lex.lemma(w) for w in header_words(column.name)
+        }
         if ranks and direction in ("max", "min"):
             raise NotRead(node.text)
         most = any(n.letter == "S" and n.word in MOSTLY for n in self.row)
@@ -932,11 +941,19 @@ class Reader:
         query.keys, query.metrics = keys, [("count()", "rows")]
         if node is not None and not distinct:
             column = self.column(node)
-            if (self.name(column), column.name) in keys or unique_values(self.index.table, column) or self._noun_of_rows(column):
+            if (
+                (self.name(column), column.name) in keys
+                or unique_values(self.index.table, column)
+                or self._noun_of_rows(column)
+            ):
                 pass
-            elif not keys and column.kind is Kind.TEXT:
-                query.metrics = [(f"count_distinct({self.name(column)})", f"distinct {column.name}")]
-                query.notes.append(f"each {column.name} counted once")
+            elif column.kind is Kind.TEXT:
+                once = Query(query.source, filters=list(query.filters), notes=[f"each {column.name} counted once"])
+                once.metrics = [(f"count_distinct({self.name(column)})", f"distinct {column.name}")]
+                if column.id in {id for f in query.filters for id in f.columns}:
+                    raise NotRead(node.text)
+                query.rivals.append(once)
+                query.notes.append("rows counted")
             else:
                 raise NotRead(node.text)
         self._only_known(asked, keys)

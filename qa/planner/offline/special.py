@@ -277,6 +277,8 @@ def _versus(reader: Reader) -> Query | None:
     way = "asc" if more and more[0].op == "min" else "desc"
     if more:
         query.order = [f"{write.name(query.metrics[0][1])} {way}"]
+        if reader.row[0].letter == "w" and reader.row[0].op in ("who", "which", "what"):
+            query.limit, query.show = 1, [write.name(column.name)]
     return query
 
 
