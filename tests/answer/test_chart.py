@@ -483,3 +483,23 @@ def test_first_days_of_months_are_months_and_gaps_keep_their_width() -> None:
     made, drawn = _drawn(plan(summarize(["month"], "sum(x) as sales")), columns, (days, [120, 80, 200]))
     assert made["figure"]["layout"]["xaxis"]["type"] == "date"
     assert drawn == [("2024-01", 120), ("2024-02", 80), ("2024-06", 200)]
+
+
+HOSTILE_NAMES = ["*", "^.*$", "a.b", "<b>x</b>", "$y$", "%{x}", "", "name with `tick`", "a as b"]
+
+
+@pytest.mark.parametrize("name", HOSTILE_NAMES)
+def test_a_column_name_is_only_a_name(name: str) -> None:
+    shapes: list[tuple[str, Any, Any]] = [
+        ("text", ["a", "b", "c"], "number"),
+        ("date", MONTHS[:3], "number"),
+        ("number", [1.0, 2.0, 4.0], "number"),
+    ]
+    for kind, values, measure_kind in shapes:
+        columns = [column(name, kind), column(f"{name}2", measure_kind)]
+        table = frame(columns, values, [1.0, 2.0, 4.0])
+        for chosen in chart.alternatives(columns, table, plan(), 3):
+            made = chart.figure(columns=columns, table=table, plan=plan(), total_rows=3, kind=chosen)
+            assert made is not None
+            assert len(chart.points(made["figure"])) >= 1
+            assert chart.alt_text(chart.choose(columns, table, plan(), 3, kind=chosen), columns, table)  # type: ignore[arg-type]

@@ -58,9 +58,8 @@ def _many_times(canvas: Canvas) -> bool:
 
 def _bars_in_time(canvas: Canvas) -> Drawn:
     assert canvas.x is not None
-    ordered = canvas.table.sort(canvas.x.name, nulls_last=True).filter(
-        canvas.x.values.sort(nulls_last=True).is_not_null()
-    )
+    rows = canvas.x.values.arg_sort(nulls_last=True)
+    ordered = canvas.table[rows.head(rows.len() - canvas.x.values.null_count())]
     inner = Canvas(canvas.spec, canvas.columns, ordered, canvas.total_rows)
     assert inner.x is not None
     positions, axis = inner.along(inner.x)

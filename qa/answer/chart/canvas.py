@@ -47,11 +47,11 @@ class Canvas:
 
     @cached_property
     def x(self) -> Field | None:
-        return self.field(self.spec.x) if self.spec.x else None
+        return self.field(self.spec.x) if self.spec.x is not None else None
 
     @cached_property
     def color(self) -> Field | None:
-        return self.field(self.spec.color) if self.spec.color else None
+        return self.field(self.spec.color) if self.spec.color is not None else None
 
     @property
     def measure(self) -> AnswerColumn:

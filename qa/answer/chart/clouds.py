@@ -22,7 +22,7 @@ TREND_FROM = 5
 def scatter(canvas: Canvas) -> Drawn:
     """A mark a row that has both values; a straight trend when both are numbers and there is one series."""
     assert canvas.x is not None
-    both = canvas.table.drop_nulls([canvas.x.name, canvas.spec.y[0]])
+    both = canvas.table.filter(canvas.x.values.is_not_null() & canvas.values.is_not_null())
     lost = canvas.table.height - both.height
     notes: tuple[str, ...] = (f"{plural(lost, 'row')} without both values not drawn.",) if lost else ()
     if canvas.total_rows > canvas.table.height:
@@ -201,7 +201,7 @@ def _round_step(step: float) -> float:
 
 def boxes(canvas: Canvas) -> Drawn:
     """Median, quartiles and outliers of each category; quartiles interpolate linearly, as the language's do."""
-    known = canvas.table.drop_nulls([canvas.spec.y[0]])
+    known = canvas.table.filter(canvas.values.is_not_null())
     shown, thin = thinned(known, MARKS)
     inner = Canvas(canvas.spec, canvas.columns, shown, canvas.total_rows)
     notes: tuple[str, ...] = (thin,) if thin else ()

@@ -146,14 +146,16 @@ class Sight:
         shown = spec.color if spec.kind == "heatmap" else None
         named = [self.phrase(shown)] if shown else [self.phrase(name) for name in spec.y]
         measure = named[0] if len(named) == 1 else self._common(spec.y)
-        by = [words(name) for name in (spec.x, *(spec.y if spec.kind == "heatmap" else (spec.color,))) if name]
+        by = [
+            words(name) for name in (spec.x, *(spec.y if spec.kind == "heatmap" else (spec.color,))) if name is not None
+        ]
         title = f"{measure} by {' and '.join(by)}" if by else measure
         if spec.kind == "scatter":
             title = f"{measure} against {self.phrase(spec.x)}"
         if spec.kind == "histogram":
             title = f"Distribution of {measure}"
         y_title = words(spec.y[0]) if spec.kind == "heatmap" else self._with_unit(measure, spec.y[0])
-        x_title = self._with_unit(self.phrase(spec.x), spec.x) if spec.x else ""
+        x_title = self._with_unit(self.phrase(spec.x), spec.x) if spec.x is not None else ""
         return replace(spec, title=capital(title), x_title=capital(x_title), y_title=capital(y_title))
 
     def phrase(self, name: str | None) -> str:
