@@ -56,6 +56,7 @@ class Settings(BaseSettings):
     week_start: Literal["monday", "sunday"] = "monday"
     allow: tuple[str, ...] = Field((), description="who may use the page once sign-in is set up: addresses or @domains; empty means whoever can sign in")
     data: tuple[str, ...] = Field((), description="folders and files of the catalog")
+    mcp_token: str | None = Field(None, description="bearer token that MCP clients must send over HTTP", repr=False)
     audit: Path = Field(Path(platformdirs.user_data_dir("dataframe-qa")) / "audit.sqlite", description="audit database")
     cache: Path = Field(Path(platformdirs.user_cache_dir("dataframe-qa")), description="folder of canonical Parquet")
 

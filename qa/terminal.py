@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 from rich.markup import escape
@@ -12,6 +12,11 @@ from rich.table import Table as Grid
 from qa.answer.answer import Answer, AnswerPart
 from qa.answer.cells import json_rows
 from qa.data.table import ColumnProfile, Table
+
+if TYPE_CHECKING:
+    from qa.data.gather import Tables
+    from qa.data.relations import Relation
+    from qa.data.search import Hit
 
 ROWS = 20
 BARS = "▁▂▃▄▅▆▇█"
@@ -26,8 +31,8 @@ def show(answer: Answer, console: Console | None = None) -> None:
                 _show_part(out, part)
         case "clarify":
             out.print(escape(answer.question_back or ""))
-            for option in answer.options:
-                out.print(f"  - {escape(option.label)}")
+            for number, option in enumerate(answer.options, 1):
+                out.print(f"  {number}. {escape(option.label)}")
         case "declined":
             out.print(escape(answer.reason or "This question is declined."))
             if answer.missing:
@@ -100,3 +105,50 @@ def sparkline(counts: Sequence[int]) -> str:
     """Counts as a row of bars."""
     top = max(counts, default=0)
     return "".join(BARS[min(len(BARS) - 1, count * len(BARS) // (top + 1))] for count in counts) if top else ""
+
+
+def show_tables(tables: Tables, console: Console | None = None) -> None:
+    """One line a table: rows, columns by name, and the file it came from."""
+    out, grid = console or Console(), Grid(show_edge=False, pad_edge=False)
+    for header in ("table", "rows", "columns", "file"):
+        grid.add_column(header, justify="right" if header == "rows" else "left", overflow="fold")
+    for table in tables:
+        file = tables.files.get(table.name)
+        names = ", ".join(column.name for column in table.columns[:12])
+        more = f" and {len(table.columns) - 12} more" if len(table.columns) > 12 else ""
+        grid.add_row(escape(table.name), f"{table.rows:,}", escape(names + more), escape(file.name if file else ""))
+    out.print(grid)
+
+
+def show_relationships(found: Sequence[Relation], console: Console | None = None) -> None:
+    """One line a link with the share of rows that match, then its evidence."""
+    out = console or Console()
+    if not found:
+        out.print("No relationship was found.")
+    for relation in found:
+        out.print(escape(str(relation)))
+        counts = [
+            f"{relation.orphans:,} rows without a match" if relation.orphans else "",
+            f"{relation.missing:,} without a value" if relation.missing else "",
+        ]
+        says = [
+            relation.status if relation.status != "found" else "",
+            *relation.evidence,
+            *counts,
+            f"{relation.unused:,} keys not used" if relation.unused else "",
+        ]
+        out.print(f"[dim]  {escape('; '.join(text for text in says if text))}[/dim]")
+
+
+def show_hits(hits: Sequence[Hit], console: Console | None = None) -> None:
+    """One line a hit, best first."""
+    out = console or Console()
+    if not hits:
+        out.print("Nothing fits these words.")
+        return
+    grid = Grid(show_edge=False, pad_edge=False)
+    for header in ("what", "table", "column", "value", "found by"):
+        grid.add_column(header, overflow="fold")
+    for hit in hits:
+        grid.add_row(hit.what, escape(hit.table), escape(hit.column or ""), escape(hit.value or ""), escape(hit.why))
+    out.print(grid)

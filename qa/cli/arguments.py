@@ -1,0 +1,129 @@
+"""What commands share: the files they read, how those are read, and how results leave."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from qa.errors import Issue, LoadError
+
+if TYPE_CHECKING:
+    from qa.answer.answer import Answer
+    from qa.data.gather import Tables
+    from qa.data.options import ReadOptions
+
+OK, FAILED, USAGE = 0, 1, 2
+"""Exit codes: done; asked but not answered (declined, question back, failed); a usage or file error."""
+
+
+def add_files(command: argparse.ArgumentParser, *, needed: bool = False) -> None:
+    """The files of a command; without one, the places that QA_DATA names."""
+    words = "CSV, Excel, Parquet, JSON, SQLite… each sheet a table; a folder stands for its files"
+    command.add_argument(
+        "files", nargs="+" if needed else "*", metavar="FILE", help=words if needed else f"{words}; none: the places of QA_DATA",
+    )  # fmt: skip
+    add_reading(command)
+
+
+def add_reading(command: argparse.ArgumentParser) -> None:
+    group = command.add_argument_group("reading", "what you know about the file; the rest is found from its bytes")
+    group.add_argument(
+        "--as", dest="as_kinds", action="append", default=[], metavar="COLUMN=KIND", help="read a column as text, integer, number, date, id…",
+    )  # fmt: skip
+    group.add_argument("--decimal", choices=[".", ","], help="the decimal mark")
+    group.add_argument(
+        "--dayfirst", choices=["yes", "no"], help="03/04/2024 is the 3rd of April (yes) or March 4th (no)"
+    )
+    group.add_argument("--header", type=int, metavar="N", help="row of the header, counted from 1; 0 for none")
+    group.add_argument("--sheet", help="only this sheet of a workbook")
+    group.add_argument("--delimiter", help="what separates cells")
+    group.add_argument("--encoding", help="the file's encoding")
+    group.add_argument("--quote", help="the quote character")
+
+
+def add_json(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--json", action="store_true", help="print one JSON object")
+
+
+def read_options(options: argparse.Namespace) -> ReadOptions:
+    from qa.data.options import ReadOptions
+
+    kinds = dict(_pair(text) for text in options.as_kinds)
+    dayfirst = None if options.dayfirst is None else options.dayfirst == "yes"
+    return ReadOptions(
+        as_kinds=kinds, decimal=options.decimal, dayfirst=dayfirst, header=options.header, sheet=options.sheet,
+        delimiter=options.delimiter, encoding=options.encoding, quote=options.quote,
+    )  # fmt: skip
+
+
+def _pair(text: str) -> tuple[str, str]:
+    name, separator, kind = text.rpartition("=")
+    if not separator:
+        raise LoadError(Issue("usage", "--as", f"{text!r} is not COLUMN=KIND.", "Write --as zip=text."))
+    return name, kind
+
+
+def places_of(options: argparse.Namespace) -> list[str]:
+    """The files that were named, else the places of the settings. Raises LoadError when there are none."""
+    from qa.settings import settings
+
+    places = list(options.files) or list(settings().data)
+    if not places:
+        raise LoadError(Issue("usage", "", "No file is named.", "Name files or folders, or set QA_DATA."))
+    return places
+
+
+def tables_of(options: argparse.Namespace) -> Tables:
+    """Every table of the places named, with their semantic files; what those and a folder's files lack goes to stderr."""
+    from qa.data.gather import gather
+    from qa.settings import settings
+
+    found = gather(places_of(options), options=read_options(options), cache=settings().cache)
+    for text in (*map(str, found.problems), *found.findings):
+        print(f"note: {text}", file=sys.stderr)
+    if not found.tables:
+        raise LoadError(Issue("no_tables", "", "There is no table in these places.", "Name files that hold tables."))
+    return found
+
+
+def text_of(path: str) -> str:
+    """The text of a file, or of standard input for `-`. Raises LoadError when it is not UTF-8."""
+    try:
+        return sys.stdin.read() if path == "-" else Path(path).read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError:
+        raise LoadError(Issue("not_text", path, "This is not UTF-8 text.", "Save it as UTF-8.")) from None
+
+
+def emit(value: Any) -> None:
+    """One JSON object on standard output."""
+    print(json.dumps(value, ensure_ascii=False, indent=1, default=str))
+
+
+def progress(options: argparse.Namespace) -> Callable[..., None] | None:
+    """What tells a person at a terminal how far a question is, on standard error; None where nobody watches."""
+    if not sys.stderr.isatty():
+        return None
+
+    def told(stage: str, detail: str = "", *_: object) -> None:
+        print(f"\r\033[K{stage} {detail}".rstrip(), end="", file=sys.stderr, flush=True)
+
+    return told
+
+
+def show_answer(answer: Answer, as_json: bool) -> int:
+    """The answer on standard output, and the exit code that it stands for."""
+    from qa.answer.document import document
+
+    if sys.stderr.isatty():
+        print("\r\033[K", end="", file=sys.stderr)
+    if as_json:
+        emit(document(answer))
+    else:
+        from qa.terminal import show
+
+        show(answer)
+    return OK if answer.status == "answered" else FAILED
