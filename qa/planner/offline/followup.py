@@ -11,11 +11,12 @@ from qa.data.table import Table
 from qa.planner.dialogue import Turn
 from qa.planner.offline import formula as write
 from qa.planner.offline.conditions import Conditions
+from qa.planner.offline.core import NotRead
 from qa.planner.offline.index import index
 from qa.planner.offline.lexicon import Lexicon, lexicon
 from qa.planner.offline.link import Linker, covers
 from qa.planner.offline.nodes import Filter, Node, nodes
-from qa.planner.offline.read import NotRead, Reader
+from qa.planner.offline.read import Reader
 from qa.planner.offline.text import tokens
 
 Part = dict[str, Any]

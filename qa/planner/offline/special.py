@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from qa.planner.offline import formula as write
+from qa.planner.offline.core import NotRead
 from qa.planner.offline.nodes import Filter, Node
 from qa.planner.offline.query import Query
 from qa.types import Column, Kind, Role
 
 if TYPE_CHECKING:
-    from qa.planner.offline.read import Reader
+    from qa.planner.offline.core import Grounds as Reader
 
 FEW = 30
 """a numeric column with at most this many distinct values is counted value by value in a distribution"""
@@ -158,8 +159,6 @@ def _base_and_condition(reader: Reader, at: int) -> tuple[list[Filter], Filter]:
     else:
         later = [p for p in places if p > first_after and reader.row[p - 1].letter not in "p"]
         if len(later) != 1:
-            from qa.planner.offline.read import NotRead
-
             raise NotRead(reader.row[at].text)
         chosen = later[0]
     formulas = groups[chosen]
