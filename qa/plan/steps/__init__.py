@@ -3,6 +3,13 @@
 from __future__ import annotations
 
 from qa.plan.steps.derive import Derive
+from qa.plan.steps.distinct import Distinct
+from qa.plan.steps.explode import Explode
+from qa.plan.steps.pivot import Pivot
+from qa.plan.steps.rename import Rename
+from qa.plan.steps.sample import Sample
+from qa.plan.steps.union import Union
+from qa.plan.steps.unpivot import Unpivot
 from qa.plan.steps.filter import Filter
 from qa.plan.steps.join import Join
 from qa.plan.steps.limit import Limit
@@ -12,6 +19,6 @@ from qa.plan.steps.step import CheckedStep, Step, StepExample
 from qa.plan.steps.summarize import Summarize
 from qa.plan.steps.window import Window
 
-STEPS: dict[str, type[Step]] = {step.model_fields["op"].annotation.__args__[0]: step for step in (Filter, Derive, Summarize, Sort, Limit, Select, Window, Join)}  # type: ignore[union-attr]
+STEPS: dict[str, type[Step]] = {step.model_fields["op"].annotation.__args__[0]: step for step in (Filter, Derive, Summarize, Sort, Limit, Select, Window, Join, Union, Distinct, Rename, Pivot, Unpivot, Explode, Sample)}  # type: ignore[union-attr]
 
 __all__ = ["STEPS", "CheckedStep", "Step", "StepExample"]
