@@ -7,7 +7,7 @@ from typing import Any, Literal
 import polars as pl
 from pydantic import BaseModel, ConfigDict, field_serializer
 
-from qa.errors import Issue
+from qa.errors import Issue, QAError
 from qa.types import Kind, Role
 
 Status = Literal["answered", "clarify", "declined", "failed"]
@@ -128,3 +128,26 @@ class Answer(BaseModel):
     timings: dict[str, float] = {}
     """milliseconds by stage: plan, check, run, crosscheck, answer, total"""
     audit_id: str | None = None
+
+    def __str__(self) -> str:
+        """The answer as a person reads it: its sentences, the question back, or the reason why there is none."""
+        if self.status == "answered":
+            return "\n".join(" ".join(part.sentences) or part.title for part in self.parts)
+        said = self.question_back or self.reason or "There is no answer."
+        return "\n".join([said, *(f"- {option.label}" for option in self.options)])
+
+    @property
+    def table(self) -> pl.DataFrame:
+        """The rows of the first part, at most the cap. Raises QAError, with the reason, when nothing was answered."""
+        return self._first.table
+
+    @property
+    def value(self) -> Any:
+        """The single value of the first part, None when its result is more. Raises QAError when nothing was answered."""
+        return self._first.value
+
+    @property
+    def _first(self) -> AnswerPart:
+        if not self.parts:
+            raise QAError(self.issues or Issue("no_answer", "", str(self)))
+        return self.parts[0]

@@ -47,6 +47,7 @@ CHOICES: list[tuple[str, Any, list[AnswerColumn], tuple[Any, ...], str | None]] 
     ("rows that a date and a name each identify are one line", plan(), [MONTH, DAY, column("s")], (MONTHS, [f"n{n}" for n in range(24)], range(24)), "line"),
     ("more states than bars can show are a map", plan(summarize(["state"], "mean(x) as m")), [column("state", "text"), column("m")], (sorted(PLACES), range(51)), "map"),
     ("ranked states are bars", plan(summarize(["state"], "mean(x) as m"), {"op": "sort", "order": ["m desc"]}), [column("state", "text"), column("m")], (sorted(PLACES), range(51)), "bar"),
+    ("rows of many columns are a listing", plan(), [column(name) for name in "abcde"], (RAW, RAW, RAW, RAW, RAW), None),
     ("two measures alone are a scatter", plan(), [column("bill"), column("tip")], (RAW, RAW), "scatter"),
     ("one measure alone is a histogram", plan(), [column("bill")], (RAW,), "histogram"),
     ("one number is a value", plan(summarize([], "count() as n")), [column("n", "integer")], ([5],), "value"),
@@ -503,3 +504,12 @@ def test_a_column_name_is_only_a_name(name: str) -> None:
             assert made is not None
             assert len(chart.points(made["figure"])) >= 1
             assert chart.alt_text(chart.choose(columns, table, plan(), 3, kind=chosen), columns, table)  # type: ignore[arg-type]
+
+
+def test_a_chart_of_a_cut_table_says_so() -> None:
+    for name, steps, columns, values, _kind in CHOICES:
+        table = frame(columns, *values)
+        for chosen in chart.alternatives(columns, table, steps, 50_000):
+            made = chart.figure(columns=columns, table=table, plan=steps, total_rows=50_000, kind=chosen)
+            assert made is not None
+            assert "50,000" in made["note"], (name, chosen)

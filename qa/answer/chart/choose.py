@@ -299,7 +299,17 @@ def choose(
         return None
     for spec in _asked(fitting, question):
         return spec
-    return fitting[0] if fitting else None
+    return None if _is_a_listing(sight) or not fitting else fitting[0]
+
+
+LISTED = 4
+"""Columns of plain rows from which any pair would be an arbitrary choice to draw."""
+
+
+def _is_a_listing(sight: Sight) -> bool:
+    """Rows as they are, of many columns: a chart comes only when it is asked for."""
+    asked = sight.shape.grouped or sight.shape.rank or sight.shape.special
+    return not asked and len(sight.columns) > LISTED
 
 
 def _asked(fitting: Sequence[ChartSpec], question: str) -> Iterator[ChartSpec]:

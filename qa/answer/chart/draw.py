@@ -18,6 +18,7 @@ from qa.answer.chart.lines import lines
 from qa.answer.chart.shares import heatmap, pie, state_tiles, value
 from qa.answer.chart.spec import ChartSpec
 from qa.answer.chart.theme import ThemeName, merged, repaint
+from qa.answer.formats import number
 
 _DRAW: Mapping[str, Callable[[Canvas], Drawn]] = {
     "bar": bars,
@@ -65,7 +66,16 @@ def compose(
     meta = {"kind": spec.kind, "flipped": drawn.flipped}
     layout = merged(merged(_frame(spec), drawn.layout), {"meta": meta, "template": {}})
     layout = merged(layout, _short_legend(drawn.traces, layout))
-    return Drawing(repaint({"data": list(drawn.traces), "layout": layout}, theme), " ".join(drawn.notes) or None)
+    notes = " ".join([*drawn.notes, *_cut_words(canvas, drawn.notes)])
+    return Drawing(repaint({"data": list(drawn.traces), "layout": layout}, theme), notes or None)
+
+
+def _cut_words(canvas: Canvas, notes: Sequence[str]) -> list[str]:
+    """A chart of a cut table says so, once."""
+    whole = number(canvas.total_rows)
+    if canvas.total_rows <= canvas.table.height or any(whole in note for note in notes):
+        return []
+    return [f"Only the first {number(canvas.table.height)} of {whole} rows are drawn."]
 
 
 def draw(
