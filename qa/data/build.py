@@ -28,7 +28,9 @@ def table(raw: Raw, options: ReadOptions, *, file: str, target: Path, digest: st
     raw = without_empty(raw)
     columns = typed(raw, options) if raw.states == "nothing" else stated(raw, options)
     frame = pl.DataFrame([column.values.alias(f"c{index}") for index, column in enumerate(columns)])
-    frame = frame.with_columns(coded(frame[name]) for name, dtype in frame.schema.items() if dtype == pl.String)
+    frame = frame.with_columns(
+        coded(frame[name]) for name, dtype in frame.schema.items() if dtype in (pl.String, pl.Categorical)
+    )
     written(frame, target)
     return described(options, raw, columns, frame.lazy(), frame.height, file=file, target=target, digest=digest)
 

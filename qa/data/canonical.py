@@ -62,14 +62,14 @@ def own_folder() -> Path:
 def coded(text: pl.Series, distinct: int | None = None) -> pl.Series:
     """A text column dictionary-coded where that pays: sorted Enum up to 10,000 values, Categorical above, else text."""
     filled = len(text) - text.null_count()
-    count = text.drop_nulls().n_unique() if distinct is None else distinct
-    if filled == 0 or count == 0:
-        return text
+    values = text.drop_nulls().unique() if distinct is None else None
+    count = distinct if values is None else len(values)
+    if not filled or not count:
+        return text.cast(pl.String)
     if count <= ENUM_MOST and (count <= NEAR_UNIQUE * filled or count <= 100):
-        return text.cast(pl.Enum(text.drop_nulls().unique().sort()))
-    if count <= NEAR_UNIQUE * filled:
-        return text.cast(pl.Categorical)
-    return text
+        found = text.drop_nulls().unique() if values is None else values
+        return text.cast(pl.Enum(found.cast(pl.String).sort()))
+    return text.cast(pl.Categorical) if count <= NEAR_UNIQUE * filled else text.cast(pl.String)
 
 
 def written(frame: pl.DataFrame, path: Path) -> None:

@@ -71,7 +71,7 @@ def typed_text(raw: Raw, options: ReadOptions, which: Sequence[int]) -> list[Typ
         return decision if raw.states == "nothing" or key in told else restrained(decision, name, raw.states)
 
     firsts = [
-        _plain(column, name, raw, options) or decided(_as_string(column), name, hints)
+        _plain(column, name, raw, options) or decided(column, name, hints)
         for column, name in zip(columns, names, strict=True)
     ]
     hints = learned(
@@ -85,10 +85,9 @@ def typed_text(raw: Raw, options: ReadOptions, which: Sequence[int]) -> list[Typ
                 one.values.alias(column.name), one.kind, one.why, assumptions=sentinel(one.values, one.kind, name)
             )
         else:
-            text = _as_string(column)
             if one.reading.unproven and _would_help(one.reading.unproven, hints):
-                one = decided(text, name, hints)
-            column_typed = _applied(raw, text, name, one, options, told.get(name.casefold()))
+                one = decided(column, name, hints)
+            column_typed = _applied(raw, column, name, one, options, told.get(name.casefold()))
         result.append(_with_unit_row(raw, index, column_typed))
     return result
 
@@ -142,7 +141,7 @@ def _verbatim(decision: Decision) -> Decision:
 
 
 def _small(column: pl.Series) -> pl.Series | None:
-    return column if len(column) <= 1_000_000 else None
+    return _as_string(column) if len(column) <= 1_000_000 else None
 
 
 def _would_help(unproven: str, hints: Hints) -> bool:
@@ -272,7 +271,8 @@ def mapped(column: pl.Series, old: pl.Series, new: pl.Series) -> pl.Series:
         return pl.Series(column.name, [None] * len(column), dtype=new.dtype)
     lookup = pl.DataFrame({"old": old, "new": new}).lazy()
     return (
-        column.alias("old")
+        _as_string(column)
+        .alias("old")
         .to_frame()
         .lazy()
         .join(lookup, on="old", how="left", maintain_order="left")
@@ -321,8 +321,8 @@ def _as_text(
     changed = (final.is_null() | (final != words.values)).fill_null(True)
     values = column if not changed.any() else _replaced(column, words.values.filter(changed), final.filter(changed))
     values = (
-        values.to_frame("v").select(pl.when(pl.col("v").str.strip_chars() != "").then(pl.col("v"))).to_series()
-        if _blanks(values)
+        _as_string(values).to_frame("v").select(pl.when(pl.col("v").str.strip_chars() != "").then("v")).to_series()
+        if words.rows + column.null_count() < len(column)
         else values
     )
     shown = {**_trim_map(words.values.filter(trimmed), final.filter(trimmed)), **applied}
@@ -341,13 +341,9 @@ def _as_text(
     )
 
 
-def _blanks(values: pl.Series) -> bool:
-    return bool((values.str.strip_chars() == "").any())
-
-
 def _replaced(column: pl.Series, old: pl.Series, new: pl.Series) -> pl.Series:
     lookup = pl.DataFrame({"old": old, "new": new, "hit": pl.repeat(True, len(old), eager=True)}).lazy()
-    joined = column.alias("old").to_frame().lazy().join(lookup, on="old", how="left", maintain_order="left")
+    joined = _as_string(column).alias("old").to_frame().lazy().join(lookup, on="old", how="left", maintain_order="left")
     return joined.select(pl.when(pl.col("hit")).then("new").otherwise("old").alias(column.name)).collect().to_series()
 
 
@@ -402,7 +398,7 @@ def _unreadable(raw: Raw, column: pl.Series, name: str, decision: Decision) -> U
     if len(bad) == 0 and not failed:
         return None
     at = (
-        column.is_in(bad.implode() if len(bad) > 1 else [bad[0]]).arg_true().head(EXAMPLES)
+        _as_string(column).is_in(bad.to_list()).arg_true().head(EXAMPLES)
         if len(bad)
         else pl.Series("at", [], dtype=pl.UInt32)
     )

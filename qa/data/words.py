@@ -108,7 +108,7 @@ class Words:
 
     @classmethod
     def of(cls, raw: pl.Series) -> Words:
-        """The words of a text column; missing cells and cells of spaces are left out."""
+        """The words of a text column, coded or not; missing cells and cells of spaces are left out."""
         counted = (
             raw.alias("value")
             .to_frame()
@@ -116,9 +116,10 @@ class Words:
             .filter(pl.col("value").is_not_null())
             .group_by("value", maintain_order=len(raw) <= 1_000_000)
             .agg(pl.len().cast(pl.Int64).alias("count"))
+            .with_columns(pl.col("value").cast(pl.String))
+            .filter(pl.col("value").str.strip_chars() != "")
             .collect()
         )
-        counted = counted.filter(pl.col("value").str.strip_chars() != "")
         return cls(counted["value"], counted["count"])
 
     def __len__(self) -> int:
