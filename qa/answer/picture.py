@@ -58,7 +58,7 @@ def _drawn(figure: dict[str, Any], format: PictureFormat) -> bytes:
     height = max(least, int(figure["layout"].get("height") or 0))
     try:
         picture: bytes = go.Figure(figure).to_image(format=format, width=width, height=height, scale=2)
-    except Exception as error:  # the browser, its driver and Kaleido each raise their own
+    except (RuntimeError, ValueError, OSError) as error:
         raise NoPicture(
             Issue(
                 "no_browser",

@@ -135,6 +135,13 @@ def test_a_chart_is_a_picture() -> None:
     assert len(data) > 10_000
 
 
+def test_without_a_browser_the_picture_says_what_to_do(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setenv("BROWSER_PATH", str(tmp_path / "no-chrome"))
+    with pytest.raises(picture.NoPicture, match="Download the chart as HTML instead"):
+        picture.download(_answer().parts[0], "png")
+
+
 def test_no_chart_no_picture() -> None:
     with pytest.raises(picture.NoPicture, match="no chart"):
         picture.download(part([VALUE], frame([VALUE], [1])), "png")
