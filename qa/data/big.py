@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import polars as pl
@@ -10,12 +10,12 @@ import polars as pl
 from qa.data.cutting import Dialect, Records, cut
 from qa.data.dialect import sep_line, sniff
 from qa.data.grid import Grid, Notes, columns_of, skipped_of, surplus_of
-from qa.data.mend import closed
+from qa.data.mend import closed, mend
 from qa.data.regular import Stretch, measure
 from qa.data.structure import Layout, find_table
 
 HEAD = 1 << 18
-TAIL_MOST = 1 << 23
+TAIL_MOST = 1 << 20
 HEAD_RECORDS = 1000
 BOM = b"\xef\xbb\xbf"
 
@@ -64,7 +64,7 @@ def _head(path: Path, delimiter: str | None, quote: str | None, header: int | No
     dialect = sniff(text, delimiter=delimiter, quote=quote)
     if not _plain(dialect):
         return None
-    records = closed(cut(text, dialect))
+    records = closed(_without_last(cut(text, dialect)))
     layout = find_table(records.rows, header=header)
     if layout.others or layout.index_column or layout.totals or not layout.body or layout.width < 1:
         return None
@@ -77,6 +77,13 @@ def _head(path: Path, delimiter: str | None, quote: str | None, header: int | No
     if offset and not line:
         return None
     return _Head(records, layout, dialect, line, offset, first)
+
+
+def _without_last(records: Records) -> Records:
+    """Less the last record, which the end of the head may have cut."""
+    return replace(
+        records, rows=records.rows[:-1], starts=records.starts[:-1], lines=records.lines[: records.starts[-1]]
+    )
 
 
 def _plain(dialect: Dialect) -> bool:
@@ -111,6 +118,7 @@ class _Ends:
     layout: Layout
     top: int
     shift: int
+    repairs: tuple[tuple[int, str], ...]
 
     def number(self, at: int) -> int:
         return at + 1 + (self.shift if at >= self.top else 0)
@@ -133,12 +141,14 @@ def _ends(path: Path, stretch: Stretch, head: _Head) -> _Ends | None:
     if "\0" in text:
         return None
     top = min(head.layout.body[-1], head.body_record + HEAD_RECORDS) + 1
-    rows = [*head.records.rows[:top], *closed(cut(text, head.dialect)).rows]
+    last = mend(closed(cut(text, head.dialect)))
+    rows = [*head.records.rows[:top], *last.rows]
     header = head.layout.block.header
     layout = find_table(rows, header=header[-1] + 1 if header else 0)
     if layout.width != head.layout.width:
         return None
-    return _Ends(rows, layout, top, stretch.tail_records - (top - head.body_record))
+    repairs = tuple((top + at, how) for at, how in last.repairs)
+    return _Ends(rows, layout, top, stretch.tail_records - (top - head.body_record), repairs)
 
 
 def _grid(path: Path, head: _Head, stretch: Stretch, ends: _Ends) -> Grid:
@@ -147,6 +157,7 @@ def _grid(path: Path, head: _Head, stretch: Stretch, ends: _Ends) -> Grid:
     notes.of_header(head.layout)
     notes.of_totals(ends.layout)
     notes.of_rows(rows, back, width)
+    notes.of_repairs(ends.repairs)
     before = [row for row in skipped_of(head.records.rows, head.layout) if row[0] <= head.body_record]
     after = [row for row in skipped_of(rows, ends.layout, ends.number) if row[0] > ends.top]
     return Grid(

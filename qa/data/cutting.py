@@ -66,7 +66,7 @@ def cut(text: str, dialect: Dialect) -> Records:
 
     A cell longer than 16 million characters is LimitExceeded.
     """
-    lines = list(_lines(text, dialect))
+    lines = list(io.StringIO(prepared(text, dialect), newline=""))
     rows: list[list[str]] = []
     starts: list[int] = []
     reader = _reader(lines, dialect)
@@ -77,16 +77,31 @@ def cut(text: str, dialect: Dialect) -> Records:
             starts.append(at)
             at = reader.line_num  # type: ignore[attr-defined]
     except csv.Error as error:
-        message = f"A cell has more than {CELL_CHARACTERS:,} characters."
-        raise LimitExceeded(
-            Issue("cell_too_long", f"row {len(rows) + 1}", message, "Check the quotes in the file.")
-        ) from error
+        raise _too_long(len(rows) + 1) from error
     if dialect.symbol == INNER:
         rows = [[cell.replace(INNER, dialect.joint) if INNER in cell else cell for cell in row] for row in rows]
     return Records(rows, starts, lines, dialect)
 
 
-def _lines(text: str, dialect: Dialect) -> Iterator[str]:
+def cut_lines(lines: Iterable[str], dialect: Dialect) -> Iterator[list[str]]:
+    """Every record of a stream of lines as its cells, one at a time; stray quotes are not looked for."""
+    count = 0
+    try:
+        for row in _reader((prepared(line, dialect) for line in lines), dialect):
+            count += 1
+            whole = dialect.symbol == INNER
+            yield [cell.replace(INNER, dialect.joint) if INNER in cell else cell for cell in row] if whole else row
+    except csv.Error as error:
+        raise _too_long(count + 1) from error
+
+
+def _too_long(record: int) -> LimitExceeded:
+    message = f"A cell has more than {CELL_CHARACTERS:,} characters."
+    return LimitExceeded(Issue("cell_too_long", f"row {record}", message, "Check the quotes in the file."))
+
+
+def prepared(text: str, dialect: Dialect) -> str:
+    """The text with `dialect.symbol` between its cells, and escapes as the csv module understands them."""
     if dialect.runs:
         text = _part_at_blanks(text, dialect)
     elif dialect.symbol == INNER and dialect.delimiter:
@@ -98,7 +113,7 @@ def _lines(text: str, dialect: Dialect) -> Iterator[str]:
             lambda sign: sign[0] * 2,
             text,
         )
-    return iter(io.StringIO(text, newline=""))
+    return text
 
 
 def _part_at_blanks(text: str, dialect: Dialect) -> str:

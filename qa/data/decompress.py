@@ -8,7 +8,7 @@ import io
 import lzma
 import zipfile
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
@@ -31,6 +31,10 @@ class ReadLimits:
     columns: int = 20_000
     cells: int = 200_000_000
     cell_characters: int = 16 << 20
+    scanned_bytes: int = 4 << 20
+    """from this size on a text file is tried as a regular one first, which is scanned instead of held"""
+    held_bytes: int = 64 << 20
+    """an irregular text file larger than this is copied to the scratch folder, if there is one, instead of held"""
     members: int = 10_000
     """files inside a zip"""
 
@@ -43,6 +47,7 @@ class Unpacked:
     name: str | None
     wrapping: str | None
     others: tuple[str, ...] = ()
+    path: Path | None = None
 
 
 MAGIC: tuple[tuple[bytes, str], ...] = (
@@ -89,18 +94,71 @@ def unpack(source: Path | bytes, *, limits: ReadLimits = ReadLimits(), member: s
             with OPENERS[wrapping](io.BytesIO(raw)) as stream:
                 unpacked = Unpacked(_drain(stream, len(raw), limits), None, wrapping)
     except (RuntimeError, NotImplementedError) as error:
-        raise LoadError(
-            Issue("locked_archive", "", "The archive is encrypted or packed in an unknown way.", "Unpack it first.")
-        ) from error
+        raise _locked() from error
     except BROKEN as error:
-        raise LoadError(
-            Issue("broken_archive", "", f"The {wrapping} file is damaged or cut off.", "Download or pack it again.")
-        ) from error
-    if wrapping_of(unpacked.data[:8]) is not None:
+        raise _broken(wrapping) from error
+    _refuse_nested(unpacked.data[:8])
+    return unpacked
+
+
+def unpack_into(
+    path: Path, folder: Path, *, limits: ReadLimits = ReadLimits(), member: str | None = None
+) -> Unpacked | None:
+    """The same for a file, written into the folder a block at a time: `data` is empty and `path` says where.
+
+    None when the file is not wrapped.
+    """
+    with path.open("rb") as file:
+        wrapping = wrapping_of(file.read(8))
+    if wrapping is None:
+        return None
+    target = folder / "unpacked"
+    packed = path.stat().st_size
+    others: tuple[str, ...] = ()
+    name = None
+    try:
+        if wrapping == "zip":
+            with zipfile.ZipFile(path) as archive:
+                files = _files(archive, limits)
+                chosen = _choose(files, member)
+                name, others = chosen.filename, tuple(info.filename for info in files if info is not chosen)
+                with archive.open(chosen) as stream:
+                    _pour(stream, target, max(chosen.compress_size, 1), limits)
+        else:
+            with path.open("rb") as source, OPENERS[wrapping](source) as stream:
+                _pour(stream, target, packed, limits)
+    except (RuntimeError, NotImplementedError) as error:
+        raise _locked() from error
+    except BROKEN as error:
+        raise _broken(wrapping) from error
+    with target.open("rb") as file:
+        _refuse_nested(file.read(8))
+    return Unpacked(b"", name, wrapping, others, target)
+
+
+def _pour(stream: IO[bytes], target: Path, packed: int, limits: ReadLimits) -> None:
+    with target.open("wb") as file:
+        for block in _blocks(stream, packed, limits):
+            file.write(block)
+
+
+def _locked() -> LoadError:
+    return LoadError(
+        Issue("locked_archive", "", "The archive is encrypted or packed in an unknown way.", "Unpack it first.")
+    )
+
+
+def _broken(wrapping: str) -> LoadError:
+    return LoadError(
+        Issue("broken_archive", "", f"The {wrapping} file is damaged or cut off.", "Download or pack it again.")
+    )
+
+
+def _refuse_nested(head: bytes) -> None:
+    if wrapping_of(head) is not None:
         raise LoadError(
             Issue("nested_archive", "", "The file is packed more than once.", "Unpack it once, then load it.")
         )
-    return unpacked
 
 
 def _raw(source: Path | bytes, limits: ReadLimits) -> bytes:
@@ -110,29 +168,35 @@ def _raw(source: Path | bytes, limits: ReadLimits) -> bytes:
     return source if isinstance(source, bytes) else source.read_bytes()
 
 
-def _drain(stream: IO[bytes], packed: int, limits: ReadLimits) -> bytes:
-    blocks: list[bytes] = []
+def _blocks(stream: IO[bytes], packed: int, limits: ReadLimits) -> Iterator[bytes]:
     total = 0
     while block := stream.read(BLOCK):
         total += len(block)
         if total > limits.unpacked_bytes or (total > 64 << 20 and total > packed * limits.unpacked_ratio):
             raise LimitExceeded(_too_big(f"Unpacked, the file passes {total:,} bytes."))
-        blocks.append(block)
-    return b"".join(blocks)
+        yield block
+
+
+def _drain(stream: IO[bytes], packed: int, limits: ReadLimits) -> bytes:
+    return b"".join(_blocks(stream, packed, limits))
+
+
+def _files(archive: zipfile.ZipFile, limits: ReadLimits) -> list[zipfile.ZipInfo]:
+    files = [info for info in archive.infolist() if not info.is_dir() and "__MACOSX" not in info.filename]
+    if len(files) > limits.members:
+        raise LimitExceeded(_too_big(f"The zip holds {len(files):,} files."))
+    if not files:
+        raise LoadError(Issue("empty_archive", "", "The zip file holds no file.", "Pack the table into it."))
+    return files
 
 
 def _unzip(raw: bytes, limits: ReadLimits, member: str | None) -> Unpacked:
     with zipfile.ZipFile(io.BytesIO(raw)) as archive:
-        files = [info for info in archive.infolist() if not info.is_dir() and "__MACOSX" not in info.filename]
-        if len(files) > limits.members:
-            raise LimitExceeded(_too_big(f"The zip holds {len(files):,} files."))
-        if not files:
-            raise LoadError(Issue("empty_archive", "", "The zip file holds no file.", "Pack the table into it."))
+        files = _files(archive, limits)
         chosen = _choose(files, member)
         with archive.open(chosen) as stream:
             data = _drain(stream, max(chosen.compress_size, 1), limits)
-        others = tuple(info.filename for info in files if info is not chosen)
-        return Unpacked(data, chosen.filename, "zip", others)
+        return Unpacked(data, chosen.filename, "zip", tuple(info.filename for info in files if info is not chosen))
 
 
 def _choose(files: list[zipfile.ZipInfo], member: str | None) -> zipfile.ZipInfo:

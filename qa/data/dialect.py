@@ -183,9 +183,12 @@ def _quoting(sample: str, dialect: Dialect) -> float:
         mark = re.escape(dialect.delimiter)
 
     def wrapped(quote: str) -> int:
-        opened = len(re.findall(rf"(?:^|{mark}) *{quote}(?=[^{mark}\s])", sample, re.MULTILINE))
-        closed = len(re.findall(rf"(?<=[^{mark}\s]){quote} *(?:\r?$|{mark})", sample, re.MULTILINE))
-        return min(opened, closed)
+        """Cells that stand in these quotes whole."""
+        return len(
+            re.findall(
+                rf"(?:^|{mark}) *{quote}(?:[^{quote}]|{quote}{quote})*{quote} *(?=\r?$|{mark})", sample, re.MULTILINE
+            )
+        )
 
     mine = wrapped(dialect.quote) if dialect.quote else 0
     other = wrapped("'" if dialect.quote == '"' else '"')

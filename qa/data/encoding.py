@@ -9,6 +9,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 
 from qa.data.table import Assumption
 from qa.errors import Issue, LoadError
@@ -42,12 +43,12 @@ def decode(data: bytes, encoding: str | None = None) -> Decoded:
     like words. Raises LoadError for an encoding name nobody knows.
     """
     if encoding is not None:
-        return _decode_as(data, encoding)
+        return decode_as(data, encoding)
     for bom, name in BOMS:
         if data.startswith(bom):
-            return _decode_as(data, name)
+            return decode_as(data, name)
     if (wide := _wide_without_bom(data)) is not None:
-        return _decode_as(data, wide)
+        return decode_as(data, wide)
     try:
         return Decoded(data.decode("utf-8"), "utf-8")
     except UnicodeDecodeError:
@@ -56,7 +57,37 @@ def decode(data: bytes, encoding: str | None = None) -> Decoded:
     return mixed if mixed is not None else _legacy(data)
 
 
-def _decode_as(data: bytes, encoding: str) -> Decoded:
+def encoding_of(path: Path) -> Decoded:
+    """The encoding of a big file and the notes on it, from its first bytes and every line that is not ASCII (to 4 MB).
+
+    `text` of the result is that sample, not the file.
+    """
+    with path.open("rb") as file:
+        head = file.read(1 << 16)
+        if any(head.startswith(bom) for bom, _ in BOMS) or _wide_without_bom(head) is not None:
+            return decode(head)
+        file.seek(0)
+        sample: list[bytes] = []
+        size, rest = 0, b""
+        while (block := file.read(1 << 22)) and size < SAMPLE:
+            if not block.isascii():
+                sample += [match[0] for match in LINE.finditer(rest + block)]
+                size = sum(map(len, sample))
+            rest = block[block.rfind(b"\n") + 1 :][-4096:]
+    return decode(b"\n".join(sample))
+
+
+def as_windows(error: UnicodeError) -> tuple[str, int]:
+    """Codec error handler: bytes that are no UTF-8 read as Windows-1252."""
+    if not isinstance(error, UnicodeDecodeError):
+        raise error
+    return error.object[error.start : error.end].decode("cp1252", "replace"), error.end
+
+
+codecs.register_error("as_windows", as_windows)
+
+
+def decode_as(data: bytes, encoding: str) -> Decoded:
     try:
         name = codecs.lookup(encoding).name
         text = data.decode(name, errors="replace")

@@ -184,6 +184,11 @@ class Notes:
             more = f" and {len(over) - 3:,} more" if len(over) > 3 else ""
             self.add("surplus_cells", f"Cells beyond the last column were left out: {shown}{more}.", 2)
 
+    def of_members(self, others: Sequence[str]) -> None:
+        """Other files in the same zip."""
+        if others:
+            self.add("other_members", f"The zip also holds {', '.join(others[:5])}.", 2)
+
     def of_repairs(self, repairs: Sequence[tuple[int, str]]) -> None:
         """Records that were cut or put together anew."""
         for how in dict.fromkeys(how for _, how in repairs):

@@ -77,18 +77,18 @@ def mend(records: Records) -> Mended:
     blanks = records.dialect.delimiter == " "
     if usual < 3 or not wrong or len(wrong) > max((0.9 if blanks else MENDABLE) * live, 1):
         return Mended(rows)
-    columns = _column_kinds(rows, usual)
+    columns = column_kinds(rows, usual)
     result = list(rows)
     repairs: list[tuple[int, str]] = []
     for at in wrong:
-        found = _cut_anew(records, at, usual, columns) or _moved(rows[at], usual, columns, records.dialect)
+        found = _cut_anew(records, at, usual, columns) or moved(rows[at], usual, columns, records.dialect)
         if found is not None:
             result[at], how = found
             repairs.append((at, how))
     return Mended(result, tuple(repairs))
 
 
-def _column_kinds(rows: Sequence[Sequence[str]], usual: int) -> dict[int, str]:
+def column_kinds(rows: Sequence[Sequence[str]], usual: int) -> dict[int, str]:
     """The kind of each column that nearly always holds one and the same kind of value."""
     body = [row for row in rows if len(row) == usual]
     step = max(len(body) // 300, 1)
@@ -121,8 +121,8 @@ def _cut_anew(records: Records, at: int, usual: int, columns: dict[int, str]) ->
             continue
         other = Dialect(mark, records.dialect.quote, records.dialect.escape)
         row = next(iter(cut(lines[0], other).rows), [])
-        if mark == " " and len(row) > usual and (moved := _moved(row, usual, columns, other)):
-            row = moved[0]
+        if mark == " " and len(row) > usual and (again := moved(row, usual, columns, other)):
+            row = again[0]
         if len(row) == usual and (_fit(row, columns) >= 0.7 * len(columns) or _is_header(row, at, records, columns)):
             return row, f"the row is parted by {mark!r}"
     return None
@@ -136,7 +136,7 @@ def _is_header(row: list[str], at: int, records: Records, columns: dict[int, str
     return named and not any(records.rows[:at]) and _fit(below, columns) >= 0.7 * len(columns)
 
 
-def _moved(row: list[str], usual: int, columns: dict[int, str], dialect: Dialect) -> tuple[list[str], str] | None:
+def moved(row: list[str], usual: int, columns: dict[int, str], dialect: Dialect) -> tuple[list[str], str] | None:
     """Cells moved so that every typed column gets its kind: a torn cell joined, or a missing one left empty."""
     if not columns or abs(len(row) - usual) > (12 if dialect.delimiter == " " else 3) or len(row) < 2:
         return None
@@ -148,8 +148,11 @@ def _moved(row: list[str], usual: int, columns: dict[int, str], dialect: Dialect
     best = max(_fit(other, columns) for other in tries)
     if best <= _fit(plain, columns) or best < 0.6 * len(columns):
         return None
-    moved = next(other for other in tries if _fit(other, columns) == best)
-    return moved, "a cell that held the delimiter was put together" if surplus > 0 else "a missing cell was left empty"
+    best_row = next(other for other in tries if _fit(other, columns) == best)
+    return (
+        best_row,
+        "a cell that held the delimiter was put together" if surplus > 0 else "a missing cell was left empty",
+    )
 
 
 def _joined(row: list[str], surplus: int, dialect: Dialect) -> Iterator[list[str]]:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
 
 from qa.data.big import read_big
 from qa.data.cutting import cut
-from qa.data.decompress import ReadLimits, Unpacked, unpack, wrapping_of
+from qa.data.decompress import ReadLimits, Unpacked, unpack, unpack_into, wrapping_of
 from qa.data.dialect import sep_line, sniff
 from qa.data.encoding import Decoded, decode
 from qa.data.grid import (
@@ -25,12 +26,10 @@ from qa.data.grid import (
 from qa.data.mend import Mended, closed, mend
 from qa.data.structure import Layout, find_table
 from qa.data.table import Assumption
+from qa.data.through import read_through
 from qa.errors import Issue, LimitExceeded, LoadError
 
 __all__ = ["Grid", "OtherTable", "ReadLimits", "read_grid", "write_cells"]
-
-BIG = 4 << 20
-"""Bytes from which on a file is tried as a regular one first."""
 
 STANDARD = ReadLimits()
 
@@ -45,19 +44,32 @@ def read_grid(
     table: int | None = None,
     member: str | None = None,
     limits: ReadLimits = STANDARD,
+    scratch: Path | None = None,
 ) -> Grid:
     """The table in a delimited text file. What is given is obeyed, the rest is found from the bytes.
 
     `header` is the row number of the header from 1, 0 for none; `quote` "" for none; `table` the n-th of several
     tables; `member` the file inside a zip. An empty file gives a grid without columns. A big regular file is not
-    held in memory: its grid scans it. Raises LoadError for what is no text, LimitExceeded past a limit.
+    held in memory: its grid scans it. With a `scratch` folder, a packed file is unpacked there, and a file too big and
+    irregular to be held is copied there in regular form; the grid needs the folder as long as it is used. Raises LoadError for what is no text, LimitExceeded past a limit.
     """
-    if isinstance(source, Path) and table is None and _may_be_big(source, encoding, limits):
-        big = read_big(source, delimiter=delimiter, quote=quote, header=header)
+    wrapped = (
+        unpack_into(source, scratch, limits=limits, member=member) if scratch and isinstance(source, Path) else None
+    )
+    inside = wrapped.path if wrapped and wrapped.path else source
+    if isinstance(inside, Path) and table is None and _may_be_big(inside, limits):
+        given = {"delimiter": delimiter, "quote": quote}
+        big = read_big(inside, header=header, **given) if _is_utf8(encoding) else None
+        if big is None and scratch is not None and inside.stat().st_size > limits.held_bytes:
+            big = read_through(inside, scratch, encoding=encoding, header=header, **given)
         if big is not None:
             _within(big.width, big.height * big.width, limits)
-            return big
-    unpacked = unpack(source, limits=limits, member=member)
+            return _from_wrapping(big, wrapped)
+    unpacked = (
+        replace(wrapped, data=inside.read_bytes())
+        if wrapped and isinstance(inside, Path)
+        else unpack(source, limits=limits, member=member)
+    )
     decoded = _text(unpacked.data, encoding)
     named = sep_line(decoded.text) if delimiter is None else None
     text = _blank_first_line(decoded.text) if named else decoded.text
@@ -93,16 +105,27 @@ def read_grid(
     )
 
 
-def _may_be_big(path: Path, encoding: str | None, limits: ReadLimits) -> bool:
-    size = path.stat().st_size
-    if (
-        size < BIG
-        or size > limits.file_bytes
-        or (encoding or "utf-8").lower().replace("_", "-") not in ("utf-8", "utf8", "ascii")
-    ):
+def _may_be_big(path: Path, limits: ReadLimits) -> bool:
+    if not limits.scanned_bytes <= path.stat().st_size <= limits.file_bytes:
         return False
     with path.open("rb") as file:
-        return wrapping_of(file.read(8)) is None
+        head = file.read(1 << 16)
+    if wrapping_of(head) is not None:
+        return False
+    _refuse_other_kinds(decode(head).text)
+    return True
+
+
+def _is_utf8(encoding: str | None) -> bool:
+    return (encoding or "utf-8").lower().replace("_", "-") in ("utf-8", "utf8", "ascii")
+
+
+def _from_wrapping(grid: Grid, wrapped: Unpacked | None) -> Grid:
+    if wrapped is None:
+        return grid
+    notes = Notes(grid.notes)
+    notes.of_members(wrapped.others)
+    return replace(grid, wrapping=wrapped.wrapping, member=wrapped.name, notes=tuple(notes.all))
 
 
 def _blank_first_line(text: str) -> str:
@@ -154,6 +177,5 @@ def _notes(mended: Mended, layout: Layout, decoded: Decoded, unpacked: Unpacked)
     notes.of_header(layout)
     notes.of_rows(mended.rows, layout.body, layout.width)
     notes.of_repairs(mended.repairs)
-    if unpacked.others:
-        notes.add("other_members", f"The zip also holds {', '.join(unpacked.others[:5])}.", 2)
+    notes.of_members(unpacked.others)
     return tuple(notes.all)

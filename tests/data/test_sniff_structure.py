@@ -211,4 +211,6 @@ def test_a_file_without_cells_gives_no_columns(data: bytes) -> None:
 def test_the_cells_written_back_are_the_cells_read(tmp_path: Path) -> None:
     data = b'Report\n\nid;name;n\n1;"a ""b""";5\n2;c;6;late\n3;d;7\n4;e;8\n5;f;9\nTotal;;35\n'
     write_cells(read_grid(data), tmp_path / "out.csv")
-    assert (tmp_path / "out.csv").read_bytes() == b'id,name,n\r\n1,"a ""b""",5\r\n2,c,6,late\r\n3,d,7\r\n4,e,8\r\n5,f,9\r\nTotal,,35\r\n'
+    assert (
+        tmp_path / "out.csv"
+    ).read_bytes() == b'id,name,n\r\n1,"a ""b""",5\r\n2,c,6,late\r\n3,d,7\r\n4,e,8\r\n5,f,9\r\nTotal,,35\r\n'
