@@ -85,6 +85,15 @@ def tables_of(options: argparse.Namespace) -> Tables:
     found = gather(places_of(options), options=read_options(options), cache=settings().cache)
     for text in (*map(str, found.problems), *found.findings):
         print(f"note: {text}", file=sys.stderr)
+    if options.sheet and found.tables and not any(table.report.sheet for table in found):
+        raise LoadError(
+            Issue(
+                "no_such_sheet",
+                "--sheet",
+                f"There is no sheet {options.sheet!r}: these files have no sheets.",
+                "Leave --sheet away.",
+            )
+        )
     if not found.tables:
         raise LoadError(Issue("no_tables", "", "There is no table in these places.", "Name files that hold tables."))
     return found

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import overload
 
 from qa.data.catalog import Catalog, Opened, open_tables, renamed
-from qa.data.names import file_stem
+from qa.data.names import file_stem, identifier
 from qa.data.options import ReadOptions
 from qa.data.read import load
 from qa.data.remote import is_address
@@ -82,9 +82,28 @@ class Tables(Sequence[Table]):
         tables = tuple(apply(table, semantics) if table.name == name else table for table in self.tables)
         return replace(self, tables=tables, semantics={**self.semantics, name: semantics})
 
-    def with_tables(self, more: Sequence[Table]) -> Tables:
+    def joined(self, more: Tables) -> Tables:
         """These and more tables; of two with one name the later gets a number."""
-        return _named_apart([(self, None), (Tables(tuple(more)), None)])
+        return _named_apart([(self, None), (more, None)])
+
+    def renamed(self, name: str) -> Tables:
+        """One table under another name, its semantic file going with it. Raises LoadError for several tables."""
+        if len(self.tables) != 1:
+            names = ", ".join(table.name for table in self.tables)
+            raise LoadError(
+                Issue(
+                    "several_tables",
+                    "",
+                    f"One name cannot stand for {len(self.tables)} tables: {names}.",
+                    "Choose a sheet, or leave the name away.",
+                )
+            )
+        old = self.tables[0].name
+        table = renamed(self.tables[0], identifier(name))
+        moved = {table.name: self.semantics[old]} if old in self.semantics else {}
+        return replace(
+            self, tables=(table,), semantics=moved, files={table.name: self.files[old]} if old in self.files else {}
+        )
 
 
 class Shelf:
