@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from qa.planner.offline.link import Link, Linker
+from qa.planner.offline.link import Linker
+from qa.planner.offline.links import Link
 from qa.planner.offline.nodes import Node
 from qa.planner.offline.text import header_words
 from qa.types import Role

@@ -12,9 +12,10 @@ from qa.planner.dialogue import Turn
 from qa.planner.offline import formula as write
 from qa.planner.offline.conditions import Conditions
 from qa.planner.offline.core import NotRead
+from qa.planner.offline.cover import covers
 from qa.planner.offline.index import index
 from qa.planner.offline.lexicon import Lexicon, lexicon
-from qa.planner.offline.link import Linker, covers
+from qa.planner.offline.link import Linker
 from qa.planner.offline.nodes import Filter, Node, nodes
 from qa.planner.offline.read import Reader
 from qa.planner.offline.text import tokens
@@ -184,10 +185,11 @@ def _filtered(part: Part, filters: list[Filter], linker: Linker) -> bool:
     names = [linker.written(id) for f in filters for id in f.columns]
     kept = [c for c in old if not any(name in c for name in names)]
     if (
-        old
+        first is not None
+        and old
         and len(kept) < len(old)
         and ("(" in first["where"].replace("year(", "").replace("month(", "") or " or " in first["where"])
-    ):  # type: ignore[index]
+    ):
         return False
     where = write.all_of([*kept, *(f.formula for f in filters)])
     step = {"op": "filter", "where": where}

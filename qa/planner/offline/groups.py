@@ -34,8 +34,7 @@ class Groups(Grounds):
     def _aggregate(self, asked: Asked) -> bool:
         if not asked.metrics:
             return False
-        query = self.query
-        metrics = []
+        metrics: list[tuple[str, str]] = []
         targets = list(asked.targets)
         for function, node in asked.metrics:
             if node is None and function == "sum" and asked.counts:

@@ -109,10 +109,7 @@ def views(tables: Sequence[Table]) -> list[View]:
             _known.popitem(last=False)
     links = [r for r in _known[at] if r.cardinality in ("many_to_one", "one_to_one") and r.match_rate >= MATCHED]
     by_name = {t.name: t for t in tables}
-    found = [
-        View(table, hops) for table in tables if (hops := list(_hops(table.name, links, by_name, {table.name}, 1)))
-    ]
-    return found
+    return [View(table, hops) for table in tables if (hops := list(_hops(table.name, links, by_name, {table.name}, 1)))]
 
 
 def _hops(name: str, links: Sequence[Relation], tables: dict[str, Table], seen: set[str], depth: int) -> Iterator[Hop]:

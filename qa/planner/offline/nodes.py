@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from qa.planner.offline.link import Link
+from qa.planner.offline.links import Link
 
 LETTERS = {
     "column": "C", "value": "V", "number": "N", "date": "D", "ordinal": "O", "light": "l", "row": "n",
@@ -28,6 +28,7 @@ PRIORITY = (
 )  # fmt: skip
 
 
+FLIP = {">": "<=", "<": ">=", ">=": "<", "<=": ">", "==": "!=", "!=": "=="}
 ADJACENT = frozenset({"day", "week", "month", "year", "right", "just", "immediately", "game", "one", "directly"})
 """before `before` and `after` these ask for the neighbour, not for everything earlier or later"""
 
@@ -117,7 +118,9 @@ def _meaning(kept: Sequence[Link], at: int) -> str:
     if "WH" in heads:
         clause = link.tag("WH") in ("what", "which", "howmuch", "how")
         opening = before is None or (clause and (before.tag("COMMA") is not None or before.tag("AND") is not None))
-        opening = opening or (before.tag("PREP") is not None and at == 1) or before.tag("SHOW") is not None
+        opening = (
+            opening or before is None or (before.tag("PREP") is not None and at == 1) or before.tag("SHOW") is not None
+        )
         return "WH" if opening or "PREP" not in heads else "PREP"
     if "TOP" in heads:
         several = after is not None and (
@@ -139,3 +142,12 @@ def _meaning(kept: Sequence[Link], at: int) -> str:
 
 def letters(row: Sequence[Node]) -> str:
     return "".join(node.letter for node in row)
+
+
+def links_of(used: Sequence[Node]) -> tuple[Link, ...]:
+    return tuple(link for node in used for link in node.links)
+
+
+def condition_of(used: Sequence[Node], alternatives: list[list[Filter]]) -> Node:
+    """The node of a condition made from other nodes; each alternative is a set of conditions that hold together."""
+    return Node("F", links_of(used), filters=alternatives)

@@ -14,10 +14,11 @@ from qa.plan.check import check
 from qa.plan.plan import PlanReply, parse_reply
 from qa.planner.dialogue import Turn
 from qa.planner.offline import followup, parts
+from qa.planner.offline.cover import covers
 from qa.planner.offline.index import index
 from qa.planner.offline.joins import views
 from qa.planner.offline.lexicon import Lexicon, lexicon
-from qa.planner.offline.link import Linker, covers
+from qa.planner.offline.link import Linker
 from qa.planner.offline.query import Query, part, steps
 from qa.planner.offline.read import readings
 from qa.planner.offline.text import tokens

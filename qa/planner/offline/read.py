@@ -11,7 +11,8 @@ from qa.planner.offline.conditions import Conditions
 from qa.planner.offline.core import Asked, NotRead
 from qa.planner.offline.expressions import expressions
 from qa.planner.offline.lexicon import Lexicon
-from qa.planner.offline.link import Link, Linker
+from qa.planner.offline.link import Linker
+from qa.planner.offline.links import Link
 from qa.planner.offline.listing import Listing
 from qa.planner.offline.nodes import Node, nodes
 from qa.planner.offline.query import Query

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
-from qa.planner.offline.conditions import measured_column
 from qa.planner.offline.core import Asked, Grounds, NotRead, skip
 from qa.planner.offline.nodes import Node
+from qa.planner.offline.predicates import measured_column
 from qa.planner.offline.text import header_words
 from qa.types import Kind
 

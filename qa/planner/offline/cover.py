@@ -1,0 +1,125 @@
+"""Lays links end to end over the question: the best ways to take it apart."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from qa.planner.offline.index import mostly_unique
+from qa.planner.offline.link import Linker
+from qa.planner.offline.links import Link
+from qa.planner.offline.naming import SMALL, table_words
+
+COVERS = 12
+BINDING = (
+    "COUNT",
+    "CMP",
+    "SHARE",
+    "DIFF",
+    "AVERAGEOF",
+    "BELOWAVERAGE",
+    "MEDIANOF",
+    "BELOWMEDIAN",
+    "SUPOF",
+    "ORDER",
+    "ORMORE",
+    "ORLESS",
+    "AGG",
+    "EACH",
+)
+LABELS = frozenset({"name", "id", "number", "no", "code", "title", "key", "num", "label"})
+"""words that make a column the label of what stands before them: `car_name`, `PassengerId`"""
+
+
+def covers(linker: Linker, links: Iterable[Link]) -> list[tuple[float, tuple[Link, ...]]]:
+    """The best ways to lay links end to end, best first. Words without a link become links of their own."""
+    size = len(linker.toks)
+    by_start: dict[int, list[Link]] = {}
+    for link in links:
+        by_start.setdefault(link.first, []).append(link)
+    best: list[list[tuple[float, tuple[Link, ...]]]] = [[] for _ in range(size + 1)]
+    best[0] = [(0.0, ())]
+    for at in range(size):
+        options = list(by_start.get(at, ()))
+        if not any(link.kind == "word" and link.last == at for link in options):
+            options.append(_bare(linker, at))
+        options = [o for o in options if o.score > 0 or o.kind in ("ignored", "light", "row", "unknown", "symbol")]
+        for score, path in best[at]:
+            for link in options:
+                best[link.last + 1].append((score + link.score, (*path, link)))
+        for end in {link.last + 1 for link in options}:
+            best[end] = sorted(best[end], key=lambda item: -item[0])[: COVERS * 2]
+    whole = [item for item in best[size] if not _broken(item[1], by_start)]
+    return whole[:COVERS]
+
+
+def _broken(path: tuple[Link, ...], by_start: dict[int, list[Link]]) -> bool:
+    """True when a cover cuts a phrase of the language apart: `at least` is never a superlative."""
+    for link in path:
+        if link.kind in ("column", "value", "expression"):
+            continue
+        for start in range(max(0, link.first - 3), link.first + 1):
+            for phrase in by_start.get(start, ()):
+                binding = phrase.kind == "word" and phrase.last > phrase.first and phrase.last >= link.first
+                if binding and link is not phrase and _binds(phrase) and not _inside(phrase, path):
+                    return True
+    return False
+
+
+def _binds(phrase: Link) -> bool:
+    return any(phrase.tag(head) is not None for head in BINDING)
+
+
+def _inside(phrase: Link, path: tuple[Link, ...]) -> bool:
+    """True when the cover holds the phrase, or something longer or more telling over one of its words."""
+    for link in path:
+        overlaps = link.first <= phrase.last and link.last >= phrase.first
+        if link is phrase or (overlaps and link.kind in ("column", "value", "expression", "date")):
+            return True
+        if overlaps and link.kind == "word" and link.last - link.first >= phrase.last - phrase.first:
+            return True
+    return False
+
+
+def _bare(linker: Linker, at: int) -> Link:
+    token, lex = linker.toks[at], linker.lex
+    word = token.folded
+    text = token.text
+    if not token.wordlike:
+        return Link("symbol", at, at, 0.05, text)
+    if word in lex.ignored or word in SMALL:
+        return Link("ignored", at, at, 0.3, text)
+    own = word in table_words(linker.index.table.name, lex)
+    if own and lex.lemma(word) not in linker.single:
+        return Link("row", at, at, 1.0, text)
+    if word in linker.elsewhere:
+        return Link("unknown", at, at, 0.0, text)
+    if word in linker.looked_up:
+        return Link("partner", at, at, 0.6, text)
+    if word in lex.row_nouns and _rows_are(word, linker, at):
+        return Link("row", at, at, 0.66, text)
+    if word in lex.light:
+        return Link("light", at, at, 0.15, text)
+    return Link("unknown", at, at, 0.0, text)
+
+
+def _rows_are(noun: str, linker: Linker, at: int) -> bool:
+    """True when a general noun can mean this table's rows: no column is named after it, and people need a trace of people."""
+    lex, index = linker.lex, linker.index
+    before = linker.folded[at - 1] if at else ""
+    if before in lex.row_nouns or before in table_words(index.table.name, lex):
+        return True
+    named = index.by_root.get(lex.root(noun), set())
+    labels = {
+        id
+        for id in named
+        if any(set(n.words) - LABELS <= {lex.lemma(noun), noun} and len(n.words) > 1 for n in index.names[id][:1])
+        and mostly_unique(index.table, index.column(id))
+    }
+    if named and not labels and noun not in lex.persons:
+        return False
+    if labels:
+        return True
+    if noun not in lex.persons:
+        return True
+    traces = {lex.root(word) for word in (*lex.asks["who"], *lex.personal)}
+    return any(root in traces for root in index.by_root)
