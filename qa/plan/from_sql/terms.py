@@ -369,7 +369,8 @@ class Terms:
             value = value.this
         if format not in STRFTIME:
             cannot(f"strftime with {format!r} has no counterpart.", "Use year(d), month(d) or day(d).")
-        return STRFTIME[format].format(d=self(value))
+        text = self(value)
+        return STRFTIME[format].format(d=f"date({text})" if self.kind(value) is Kind.TEXT else text)
 
     def anonymous(self, node: exp.Expr) -> str:
         name = str(node.this).lower()

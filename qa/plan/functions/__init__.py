@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from qa.plan.functions import aggregates, conversions, dates, maths, operators, texts, windows
+from qa.plan.functions import aggregates, conversions, dates, maths, operators, statistics, texts, windows
 from qa.plan.functions.table import Example, Function
 
-_DOMAINS = (operators, maths, texts, conversions, dates, aggregates)
+_DOMAINS = (operators, maths, texts, conversions, dates, aggregates, statistics)
 
 FUNCTIONS: dict[str, Function] = {function.name: function for domain in _DOMAINS for function in domain.FUNCTIONS}
 

@@ -220,6 +220,29 @@ def _sql_equal_bins(value: Sql, count: int) -> Sql:
     return when(both(exp.GT, step.copy(), number(0)), inner, flat)
 
 
+def _parts(n: int) -> list[float]:
+    if not 2 <= n <= 100:
+        raise PlanError(Issue("bad_option", "", f"quantile_bin makes 2 to 100 parts, not {n}.", "Write quantile_bin(x, 4) for quartiles."))
+    return [part / n for part in range(1, n)]
+
+
+def _quantile_bin(x: pl.Expr, n: int) -> pl.Expr:
+    value = x.cast(pl.Float64)
+    result: Any = pl.when(value.is_null()).then(None)
+    for index, q in enumerate(_parts(n), 1):
+        result = result.when(value <= value.quantile(q, interpolation="linear")).then(pl.lit(f"Q{index}"))
+    return result.otherwise(pl.lit(f"Q{n}"))  # type: ignore[no-any-return]
+
+
+def _sql_quantile_bin(x: Sql, n: int) -> Sql:
+    value = cast(x, DOUBLE)
+    case = exp.Case(ifs=[exp.If(this=exp.Is(this=value, expression=exp.Null()), true=exp.Null())], default=text(f"Q{n}"))
+    for index, q in enumerate(_parts(n), 1):
+        cut = exp.Window(this=call("quantile_cont", value.copy(), number(q)))
+        case.append("ifs", exp.If(this=both(exp.LTE, value.copy(), cut), true=text(f"Q{index}")))
+    return case
+
+
 def _decade(call: Call, x: pl.Expr) -> pl.Expr:
     year = x.dt.year().cast(pl.Int64) if call.first.kind in (Kind.DATE, Kind.DATETIME) else x.cast(pl.Float64).floor().cast(pl.Int64)
     return (year // 10) * 10
@@ -249,6 +272,8 @@ FUNCTIONS = (
         "Buckets: width gives the lower end, edges a label such as '0 to 18', count equal parts of the range. Left-closed, the last closed on both sides.", missing="Missing in, missing out; outside the edges is missing, and counted.",
         examples=(Example("bin(x, width=10)", [0.0, 10.0, None], {"x": [3.0, 10.0, None]}), Example("bin(x, edges=[0, 18, 65])", ["0 to 18", "18 to 65", "18 to 65", None], {"x": [3.0, 18.0, 65.0, 99.0]})),
         words=("bucket", "band", "bin", "in groups of", "ranges of")),
+    row("quantile_bin", "x: numeric, n: integer!", Kind.TEXT, _quantile_bin, _sql_quantile_bin, "Which of n equally filled parts of the values a value lies in: 'Q1' is the lowest. Cut at linear quantiles, right-closed.",
+        examples=(Example("quantile_bin(x, 2)", ["Q1", "Q1", "Q2", None], {"x": [1.0, 2.0, 3.0, None]}),), words=("quartile", "quintile", "decile", "tercile")),
     row("decade", "x: any", lambda call: Facets(Kind.INTEGER, call.nullable, -300000, 300000), _decade, _sql_decade, "The first year of the decade of a date or a year.", examples=(Example("decade(1987)", [1980]),), words=("decade", "by decade"), typed=True),
 )  # fmt: skip
 __all__ = ["FUNCTIONS", "HUGEINT"]

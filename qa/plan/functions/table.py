@@ -149,7 +149,9 @@ def _literal(text: str) -> Any:
     words = {"true": True, "false": False, "null": None}
     if text in words:
         return words[text]
-    return int(text) if re.fullmatch(r"-?\d+", text) else text.strip("'")
+    if re.fullmatch(r"-?\d+(\.\d+)?", text):
+        return float(text) if "." in text else int(text)
+    return text.strip("'")
 
 
 def fixed(kind: Kind, **facets: Any) -> Gives:
