@@ -101,7 +101,11 @@ def _role(
         and column.values.is_sorted()
     )
     some = (
-        frame.select(pl.col(id).cast(pl.String)).filter(pl.col(id).is_not_null()).head(SAMPLED).collect().to_series()
+        frame.select(pl.col(id).cast(pl.String))
+        .filter(pl.col(id).is_not_null())
+        .head(SAMPLED)
+        .collect(engine="in-memory")
+        .to_series()
         if column.kind is Kind.TEXT and count
         else None
     )

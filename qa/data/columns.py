@@ -276,7 +276,7 @@ def mapped(column: pl.Series, old: pl.Series, new: pl.Series) -> pl.Series:
         .to_frame()
         .lazy()
         .join(lookup, on="old", how="left", maintain_order="left")
-        .collect()["new"]
+        .collect(engine="in-memory")["new"]
         .alias(column.name)
     )
 
@@ -344,7 +344,11 @@ def _as_text(
 def _replaced(column: pl.Series, old: pl.Series, new: pl.Series) -> pl.Series:
     lookup = pl.DataFrame({"old": old, "new": new, "hit": pl.repeat(True, len(old), eager=True)}).lazy()
     joined = _as_string(column).alias("old").to_frame().lazy().join(lookup, on="old", how="left", maintain_order="left")
-    return joined.select(pl.when(pl.col("hit")).then("new").otherwise("old").alias(column.name)).collect().to_series()
+    return (
+        joined.select(pl.when(pl.col("hit")).then("new").otherwise("old").alias(column.name))
+        .collect(engine="in-memory")
+        .to_series()
+    )
 
 
 def _trim_map(old: pl.Series, new: pl.Series) -> dict[str, str]:

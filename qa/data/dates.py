@@ -122,6 +122,23 @@ def moment(words: Words, hints: Hints, *, name: str, rows_in_order: pl.Series | 
     )
 
 
+def iso(words: Words) -> Reading | None:
+    """The words as dates or naive datetimes when every one of them is ISO text in one form; a short cut of `moment`."""
+    first = words.clean.head(1)
+    if len(first) == 0 or not first.str.contains(r"^\d{4}-\d{2}-\d{2}([ T]\d{2}:\d{2}:\d{2})?$").all():
+        return None
+    length = int(first.str.len_bytes()[0])
+    if not (words.clean.str.len_bytes() == length).all():
+        return None
+    if length == 10:
+        days = words.clean.str.to_date("%Y-%m-%d", strict=False)
+        return Reading(Kind.DATE, days, f"dates ({words.values[0]!r})") if days.null_count() == 0 else None
+    moments = words.clean.str.to_datetime(f"%Y-%m-%d{first[0][10]}%H:%M:%S", strict=False, time_unit="us")
+    if moments.null_count() or (moments.dt.time() == dt.time(0)).all():
+        return None
+    return Reading(Kind.DATETIME, moments, f"dates with times ({words.values[0]!r})")
+
+
 def _parts(words: Words) -> pl.DataFrame:
     """Each word's year, month, day, time and zone as texts, with the shape it was found in."""
     text = words.lower.str.normalize("NFKD").str.replace_all(r"\p{M}", "")

@@ -50,7 +50,7 @@ def figures(frame: pl.LazyFrame, kinds: Mapping[str, Kind]) -> dict[str, Any]:
     dtypes = frame.collect_schema()
     return (
         frame.select(*(figure for id, kind in kinds.items() for figure in _column_figures(id, kind, dtypes[id])))
-        .collect()
+        .collect(engine="in-memory")
         .row(0, named=True)
     )
 
@@ -114,7 +114,7 @@ def _top(frame: pl.LazyFrame, column: Column, count: int, distinct: int) -> tupl
     top = counted.with_columns(x.cast(pl.String) if column.kind is Kind.TEXT else x).sort(
         "n", column.id, descending=[True, False]
     )
-    return tuple((plain(value), int(n)) for value, n in top.head(TOP).collect().iter_rows())
+    return tuple((plain(value), int(n)) for value, n in top.head(TOP).collect(engine="in-memory").iter_rows())
 
 
 def _histogram(frame: pl.LazyFrame, column: Column, low: Any, high: Any) -> tuple[tuple[float, float, int], ...]:
@@ -125,11 +125,15 @@ def _histogram(frame: pl.LazyFrame, column: Column, low: Any, high: Any) -> tupl
     if not math.isfinite(end - start):
         return ()
     if start == end:
-        return ((start, end, int(frame.select(pl.col(column.id).count()).collect().item())),)
+        return ((start, end, int(frame.select(pl.col(column.id).count()).collect(engine="in-memory").item())),)
     width = (end - start) / BINS
     bin_index = ((pl.col(column.id).cast(pl.Float64) - start) / width).floor().clip(0, BINS - 1).cast(pl.Int64)
     counted = dict(
-        frame.select(bin_index.alias("bin").drop_nulls()).group_by("bin").agg(pl.len()).collect().iter_rows()
+        frame.select(bin_index.alias("bin").drop_nulls())
+        .group_by("bin")
+        .agg(pl.len())
+        .collect(engine="in-memory")
+        .iter_rows()
     )
     return tuple(
         (start + width * i, start + width * (i + 1) if i < BINS - 1 else end, counted.get(i, 0)) for i in range(BINS)

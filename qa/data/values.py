@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import polars as pl
 
 from qa.data.booleans import FALSE, TRUE, boolean
-from qa.data.dates import moment, time_of_day
+from qa.data.dates import iso, moment, time_of_day
 from qa.data.durations import duration, epoch, says_when
 from qa.data.identifiers import why_text
 from qa.data.numbers import number, rival_units
@@ -65,9 +65,11 @@ def decide(
 
 
 def _first_accepted(core: Words, hints: Hints, name: str, rows: pl.Series | None) -> Reading | None:
-    likely = _likely(core, hints, name)
-    if boolean in likely and (reading := boolean(core, name=name)):
+    if (reading := boolean(core, name=name)) or (reading := iso(core)):
         return reading
+    if not core.clean.str.contains(r"\d").any():
+        return None
+    likely = _likely(core, hints, name)
     if (
         says_when(name)
         and core.clean.str.contains(r"^\d{9,19}$").all()
@@ -93,13 +95,13 @@ def _first_accepted(core: Words, hints: Hints, name: str, rows: pl.Series | None
 
 def _likely(core: Words, hints: Hints, name: str) -> set[Callable[..., Reading | None]]:
     """The readers that a random sample does not rule out; all of them for a column of few words."""
-    readers: set[Callable[..., Reading | None]] = {boolean, number, moment, duration, time_of_day}
+    readers: set[Callable[..., Reading | None]] = {number, moment, duration, time_of_day}
     if len(core) <= MANY:
         return readers
     some = pl.DataFrame({"value": core.values, "count": core.counts}).sample(SAMPLE, seed=0)
     sample = Words(some["value"], some["count"])
     kept: set[Callable[..., Reading | None]] = set()
-    for reader in readers - {boolean}:
+    for reader in readers:
         reading = reader(sample, hints, name=name) if reader in (number, moment) else reader(sample, name=name)
         if reading is not None and sample.weight(reading.readable) >= RULED_OUT * sample.rows:
             kept.add(reader)

@@ -118,7 +118,7 @@ class Words:
             .agg(pl.len().cast(pl.Int64).alias("count"))
             .with_columns(pl.col("value").cast(pl.String))
             .filter(pl.col("value").str.strip_chars() != "")
-            .collect()
+            .collect(engine="in-memory")
         )
         return cls(counted["value"], counted["count"])
 
