@@ -14,7 +14,7 @@ from qa.types import Kind, Role
 
 ThemeName = Literal["light", "dark"]
 
-FONT = "ui-sans-serif, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', 'DejaVu Sans', sans-serif"
+FONT = "ui-sans-serif, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', sans-serif"
 
 
 @dataclass(frozen=True)
