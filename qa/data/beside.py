@@ -14,6 +14,8 @@ NOTE = re.compile(
     re.IGNORECASE,
 )  # fmt: skip
 TOTAL_WORD = r"(?:total|totals|totaal|totale|totaux|sum|summe|gesamt|gesamtsumme|zwischensumme|insgesamt|subtotal|sub-total|somme|suma|итого|всего|合計|總計|总计|合计|小计|小計|toplam|łącznie|razem)"
+HINTS = ("tot", "sum", "gesamt", "som", "итог", "всего", "計", "计", "toplam", "cznie", "razem")
+"""One of these is in every word for a total."""
 TOTAL = re.compile(
     rf"\s*(?:(?:grand|sub|overall|running|report|column|sum)[\s-]*)?{TOTAL_WORD}\s*(?:general|général|gesamt|sum|amount)?\s*(?:\(.*\))?\s*:?\s*",
     re.IGNORECASE,
@@ -46,10 +48,11 @@ def footers(rows: Sequence[Row], body: Sequence[int]) -> set[int]:
 
 def totals(rows: Sequence[Row], data: Sequence[int]) -> tuple[set[int], tuple[int, ...]]:
     """Rows that sum up others: (those proven so, by arithmetic or by their blank keys at the end; those only called so)."""
-    strict = [at for at in data if any(TOTAL.fullmatch(cell) for cell in rows[at][:LABEL_CELLS] if cell)]
+    hinted = [at for at in data if _hints("\n".join(rows[at][:LABEL_CELLS]).lower())]
+    strict = [at for at in hinted if any(TOTAL.fullmatch(cell) for cell in rows[at][:LABEL_CELLS] if cell)]
     loosely = [
         at
-        for at in data
+        for at in hinted
         if any(len(cell) < 130 and TOTAL_OF.fullmatch(cell) for cell in rows[at][:LABEL_CELLS] if cell)
     ]
     tail = _summaries(rows, data)
@@ -67,6 +70,10 @@ def totals(rows: Sequence[Row], data: Sequence[int]) -> tuple[set[int], tuple[in
         elif at not in tail and _no_label(rows[at]) and blank and arithmetic.prove(at):
             proven.add(at)
     return proven, tuple(at for at in strict if at not in proven)
+
+
+def _hints(text: str) -> bool:
+    return any(hint in text for hint in HINTS)
 
 
 def _only_totals_after(at: int, data: Sequence[int], called: Sequence[int]) -> bool:

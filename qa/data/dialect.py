@@ -17,6 +17,8 @@ USUAL = {",": 1.0, ";": 1.0, "\t": 1.0, "|": 0.98, ":": 0.6, " ": 0.55, "^": 0.8
 STRANGE = 0.5
 SEVERAL_SIGNS = 0.97
 SURE = ",;\t|"
+CELL = "\ue001"
+"""Stands for a quoted cell."""
 RUN = re.compile(r"\S {2,}\S")
 SEP_LINE = re.compile(r"\A\ufeff?[\"']?sep=(.{1,4}?)[\"']?[,;\t ]*(?:\r\n|\r|\n)", re.IGNORECASE)
 
@@ -98,9 +100,10 @@ def _finish(sample: str, dialect: Dialect) -> Dialect:
 
 def _spaced(sample: str, mark: str, quote: str | None) -> bool:
     """Blanks belong to the delimiter: they stand between it and a quote, or after nearly every one of it."""
-    if quote and re.search(f"{re.escape(mark)} +{re.escape(quote)}", sample):
+    sign = re.escape(quote) if quote else None
+    plain = re.sub(f"{sign}(?:[^{sign}]|{sign}{sign})*{sign}", CELL, sample) if sign else sample
+    if re.search(f"{re.escape(mark)} +{CELL}", plain):
         return True
-    plain = re.sub(f"{re.escape(quote)}[^{re.escape(quote)}]*{re.escape(quote)}", "x", sample) if quote else sample
     inner = re.findall(rf"{re.escape(mark)}(?![\r\n]|\Z)( ?)", plain)
     return len(inner) > 2 and sum(map(bool, inner)) >= 0.95 * len(inner)
 

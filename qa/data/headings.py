@@ -26,12 +26,17 @@ BODY_ROWS = 200
 
 def filled(row: Row) -> int:
     """How many cells of a record hold something."""
-    return sum(1 for cell in row if cell and not cell.isspace())
+    return len(row) - list(row).count("") - sum(map(str.isspace, row))
 
 
 def reach(row: Row) -> int:
     """The position of the last filled cell, counted from 1."""
     return max((at for at, cell in enumerate(row, 1) if cell and not cell.isspace()), default=0)
+
+
+def same_cells(row: Row, names: Sequence[str]) -> bool:
+    """The row holds just these trimmed texts."""
+    return len(row) == len(names) and all(cell.strip() == name for cell, name in zip(row, names, strict=True))
 
 
 def usual(counts: Iterable[int]) -> int:
@@ -42,8 +47,13 @@ def usual(counts: Iterable[int]) -> int:
 
 def words_only(row: Row) -> bool:
     """Something is in the row and no cell has the shape of a value."""
-    cells = [cell for cell in row if cell and not cell.isspace()]
-    return bool(cells) and all(kind_of(cell) not in TYPED for cell in cells)
+    found = False
+    for cell in row:
+        if cell and not cell.isspace():
+            if kind_of(cell) in TYPED:
+                return False
+            found = True
+    return found
 
 
 def strength(row: Row, below: Sequence[Row]) -> float:

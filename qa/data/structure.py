@@ -17,6 +17,7 @@ from qa.data.headings import (
     names_above,
     names_below,
     reach,
+    same_cells,
     strength,
     units_row,
     usual,
@@ -120,7 +121,7 @@ def _restarts(rows: Sequence[Row], live: list[int]) -> list[int]:
     current = 0
     for place in range(2, len(live) - 1):
         row, before = rows[live[place]], rows[live[place - 1]]
-        if place - current < 2 or filled(row) < 2 or not words_only(row):
+        if place - current < 2 or not words_only(row) or filled(row) < 2:
             continue
         gap = live[place] - live[place - 1] > 1
         other = len(row) != len(before) or reach(row) != reach(before)
@@ -262,7 +263,7 @@ def _lay_out(rows: Sequence[Row], block: Block, others: tuple[Block, ...], comme
     skipped |= {at: "above the table" for at in range(first) if at not in skipped and filled(rows[at])}
     body = [at for at in range(block.body, block.end) if at not in skipped and filled(rows[at])]
     heading = [cell.strip() for cell in rows[block.header[-1]]] if block.header else None
-    skipped |= {at: "header repeated" for at in body if heading and [cell.strip() for cell in rows[at]] == heading}
+    skipped |= {at: "header repeated" for at in body if heading and same_cells(rows[at], heading)}
     skipped |= dict.fromkeys(footers(rows, [at for at in body if at not in skipped]), "below the table")
     data = [at for at in body if at not in skipped]
     summed, called = totals(rows, data)

@@ -17,7 +17,7 @@ from qa.data.cutting import Dialect, cut, cut_lines
 from qa.data.dialect import sep_line, sniff
 from qa.data.encoding import Decoded, decode_as, encoding_of
 from qa.data.grid import Grid, Notes, skipped_of
-from qa.data.headings import filled
+from qa.data.headings import filled, same_cells
 from qa.data.mend import closed, column_kinds, mend, moved
 from qa.data.structure import Layout, find_table
 
@@ -135,7 +135,7 @@ def _write(path: Path, target: Path, start: _Start, copy: _Copy) -> Layout:
         for number, row in enumerate(cut_lines(_lines(file), start.dialect), 1):
             if number <= layout.block.body or not filled(row):
                 continue
-            if heading and [cell.strip() for cell in row] == heading:
+            if heading and same_cells(row, heading):
                 copy.skipped.append((number, "header repeated", " | ".join(row)[:200]))
                 continue
             held.append((number, row))
