@@ -113,6 +113,8 @@ class Grounds:
         """A group key: a column, or a date cut to a grain."""
         if node.letter == "g":
             return self.grain(node.op)
+        if node.letter == "K":
+            return (node.op, f"{self.linker.column(node.columns[0][0]).name} group")
         column = self.column(node)
         if column.kind.temporal:
             said = self.lex.lemma(node.word.split()[-1])
@@ -170,6 +172,9 @@ class Grounds:
         name = self.name(column)
         if function == "range":
             return (f"max({name}) - min({name})", f"range of {column.name}")
+        if function.startswith("quantile:"):
+            q = function.partition(":")[2]
+            return (f"quantile({name}, {q})", f"quantile {q} of {column.name}")
         if function not in NAMES:
             raise NotRead(function)
         return (f"{function}({name})", f"{NAMES[function]} {column.name}")

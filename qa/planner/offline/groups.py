@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from qa.planner.offline import formula as write
-from qa.planner.offline.core import Asked, Grounds, NotRead
+from qa.planner.offline.core import NAMES, Asked, Grounds, NotRead
 from qa.planner.offline.index import unique_values
 from qa.planner.offline.nodes import Filter, Node
 from qa.planner.offline.query import Query
@@ -36,6 +36,8 @@ class Groups(Grounds):
             return False
         metrics: list[tuple[str, str]] = []
         targets = list(asked.targets)
+        if self._two_stages(asked):
+            return True
         for function, node in asked.metrics:
             if node is None and function == "sum" and asked.counts:
                 continue
@@ -57,6 +59,31 @@ class Groups(Grounds):
         if not metrics:
             return False
         return self._finish_groups(asked, metrics, targets)
+
+    def _two_stages(self, asked: Asked) -> bool:
+        """`the average number of orders per month`: counted in each group, then averaged over the groups."""
+        lone = (
+            len(asked.metrics) == 1
+            and asked.metrics[0][1] is None
+            and asked.metrics[0][0] in ("mean", "median", "max", "min")
+        )
+        if not lone or not asked.counts or asked.counts[0][0] or not asked.keys or len(asked.targets) > 0:
+            return False
+        counted = asked.counts[0][1]
+        if (
+            counted is not None
+            and not self.stands_for_rows(counted)
+            and not self.is_id(self.linker.column(counted.columns[0][0]))
+        ):
+            return False
+        function = asked.metrics[0][0]
+        query = self.query
+        query.keys, query.metrics = [self.key(k) for k in asked.keys], [("count()", "rows")]
+        query.second = [(f"{function}(rows)", f"{NAMES[function]} rows")]
+        query.notes.append(
+            f"rows counted for each {query.keys[0][1]} that has any, then the {NAMES[function]} of those counts"
+        )
+        return True
 
     def _finish_groups(self, asked: Asked, metrics: list[tuple[str, str]], targets: list[Node]) -> bool:
         query = self.query

@@ -14,6 +14,12 @@ class Listing(Groups):
     def _rows(self, asked: Asked) -> bool:
         query = self.query
         targets = list(asked.targets)
+        if asked.keys and not asked.metrics and self._rows_counted(asked, targets):
+            return True
+        if any(k.letter != "C" for k in asked.keys) and not self._one_measure(targets):
+            raise NotRead(asked.keys[0].text)
+        if asked.keys and not targets and not asked.rows:
+            raise NotRead(asked.keys[0].text)
         if any(node is None for _, node in asked.metrics):
             raise NotRead(asked.metrics[0][0])
         if asked.wh[:1] == ["who"] and any(t.letter == "C" and not self._is_text(t) for t in targets):
@@ -47,6 +53,9 @@ class Listing(Groups):
                 columns = list(dict.fromkeys(self.name(self.column(t)) for t in kept))
             else:
                 raise NotRead(*[t.text for t in targets[1:]])
+        held = {c for f in query.filters if f.op == "=" for c in f.columns}
+        if targets and not asked.distinct and {self.column(t).id for t in targets} <= held and len(query.filters) == 1:
+            raise NotRead(targets[0].text)
         query.columns, query.distinct = columns, asked.distinct
         for node, direction in asked.orders:
             if node is None and not columns:
@@ -56,6 +65,28 @@ class Listing(Groups):
         if not columns and not (self._lists_rows(asked) and (query.filters or query.order)):
             raise NotRead("?")
         return True
+
+    def _one_measure(self, targets: list[Node]) -> bool:
+        return len(targets) == 1 and self._measures(targets[0])
+
+    def _rows_counted(self, asked: Asked, targets: list[Node]) -> bool:
+        """`orders per year`: rows, counted in each group."""
+        lead = [n for n in self.row if n.letter not in "sFi"][:1]
+        rowlike = [
+            t
+            for t in targets
+            if t.letter == "C" and self.is_id(self.linker.column(t.columns[0][0])) and t.columns[0][1] <= 0.5
+        ]
+        if (
+            not lead
+            or lead[0].letter not in "nC"
+            or len(rowlike) != len(targets)
+            or not (rowlike or asked.rows)
+            or asked.orders
+        ):
+            return False
+        self.query.notes.append("rows counted in each group")
+        return self._finish_groups(Asked(keys=asked.keys, first=asked.first), [("count()", "rows")], [])
 
     def _summed(self, asked: Asked, targets: list[Node]) -> bool:
         """`new listings by state`, `how has the price changed over time`: a measure without its aggregate."""

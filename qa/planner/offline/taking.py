@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
+from qa.planner.offline import formula as write
 from qa.planner.offline.core import Asked, Grounds, NotRead, skip
 from qa.planner.offline.nodes import Node
 from qa.planner.offline.predicates import measured_column
@@ -216,6 +217,14 @@ class Taking(Grounds):
             asked.sort = False
             asked.orders.append((row[nxt], "asc"))
             return nxt + 1
+        if row[at].letter == "y" and asked.top and nxt < len(row) and row[nxt].letter in "GS":
+            return nxt
+        if nxt + 2 < len(row) and row[nxt].letter == "C" and row[nxt + 1].letter == "W" and row[nxt + 2].letter == "N":
+            asked.keys.append(self._banded(row[nxt], row[nxt + 2]))
+            return nxt + 3
+        if nxt < len(row) and row[nxt].letter == "C" and nxt + 1 < len(row) and row[nxt + 1].letter == "5":
+            asked.keys.append(self._quartered(row[nxt]))
+            return nxt + 2
         if nxt < len(row) and row[nxt].letter == "C":
             columns, end = self._column_list(row, nxt)
             asked.keys += columns
@@ -235,6 +244,23 @@ class Taking(Grounds):
             raise NotRead(row[at].text)
         asked.each_row = True
         return at + 1
+
+    def _banded(self, node: Node, width: Node) -> Node:
+        """`by age in bands of 10`."""
+        column, size = self.measurable(node), write.number(width.link.number or 1.0)
+        return Node("K", node.links, op=f"bin({self.name(column)}, width={size})", columns=node.columns)
+
+    def _quartered(self, node: Node) -> Node:
+        """`by height quartiles`."""
+        return Node("K", node.links, op=f"quantile_bin({self.name(self.measurable(node))}, 4)", columns=node.columns)
+
+    def _take_rank(self, row: list[Node], at: int, asked: Asked) -> int:
+        """`the 90th percentile of amount`."""
+        after = skip(row, at + 2, "o")
+        if at + 1 < len(row) and row[at + 1].letter == "6" and after < len(row) and row[after].letter == "C":
+            asked.metrics.append((f"quantile:{(row[at].link.number or 0) / 100:g}", row[after]))
+            return after + 1
+        raise NotRead(row[at].text)
 
     def _passive(self, row: list[Node], at: int) -> bool:
         """True for `won by all teams`: the word before is what they did."""
@@ -309,7 +335,7 @@ class Taking(Grounds):
         "C": _take_column, "w": _take_wh, "n": _take_row, "u": _take_distinct, "k": _take_count, "G": _take_aggregate,
         "S": _take_super, "Z": _take_adjective, "t": _take_top, "N": _refuse, "e": _take_each, "y": _take_each,
         "x": _take_each, "#": _take_limit, "^": _take_sort,
-        "r": _take_order, "d": _take_direction, "L": _take_alpha, "f": _take_trend, "g": _take_grain, "O": _refuse,
+        "r": _take_order, "d": _take_direction, "L": _take_alpha, "f": _take_trend, "g": _take_grain, "O": _take_rank,
         "/": _refuse, "c": _refuse, "H": _refuse, "-": _refuse, "5": _refuse, "6": _refuse, "*": _refuse,
         "P": _refuse, "1": _refuse, "W": _refuse, "j": _refuse, "R": _refuse, "B": _refuse, "m": _refuse, ">": _refuse,
         "A": _refuse, "!": _refuse, "Y": _refuse, "v": _refuse, "q": _refuse, "T": _refuse, "%": _refuse, "0": _refuse, "E": _refuse,
