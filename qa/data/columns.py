@@ -205,7 +205,7 @@ def plain_numbers(column: pl.Series) -> Reading | None:
     if not head.str.contains(r"[.eE]").any() and (whole := plain_whole(column)) is not None:
         return Reading(Kind.INTEGER, whole, "numbers")
     number = column.cast(pl.Float64, strict=False)
-    if number.null_count() != column.null_count() or not number.is_finite().all() or _padded(column):
+    if number.null_count() != column.null_count() or not number.is_finite().all() or padded(column):
         return None
     proven = proves_point(head) or proves_point(column.drop_nulls())
     return Reading(Kind.NUMBER, number, "numbers, decimal point", decimal=".") if proven else None
@@ -221,10 +221,10 @@ def plain_whole(column: pl.Series) -> pl.Series | None:
         return whole
     too_long = max(abs(low), abs(high)) >= 10 ** (LONGEST_NUMBER - 3)
     eight_digits = low >= 15_000_101 and high <= 21_991_231
-    return None if too_long or eight_digits or _padded(column) or column.str.starts_with("+").any() else whole
+    return None if too_long or eight_digits or padded(column) or column.str.starts_with("+").any() else whole
 
 
-def _padded(column: pl.Series) -> bool:
+def padded(column: pl.Series) -> bool:
     """Is any cell a zero before more digits?"""
     zero = column.str.starts_with("0") | column.str.starts_with("-0")
     return bool(zero.any()) and bool(column.filter(zero).str.contains(r"^-?0\d").any())

@@ -11,7 +11,7 @@ from typing import Any
 import polars as pl
 
 from qa.data.table import ColumnProfile, Profile
-from qa.types import Column, Kind
+from qa.types import Column, Kind, Role
 
 TOP = 20
 BINS = 20
@@ -90,6 +90,7 @@ def _column(frame: pl.LazyFrame, column: Column, rows: int, figures: dict[str, A
         kind=column.kind,
         role=column.role,
         unit=column.unit,
+        delimiter=column.unit if column.role is Role.TAG_LIST else None,
         count=count,
         missing=rows - count,
         distinct=distinct,
