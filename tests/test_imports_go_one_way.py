@@ -21,7 +21,7 @@ TOP = len(ORDER) + 3  # app.py and the pages
 ONLY_IN = {
     "streamlit": ("qa/ui/", "app.py", "pages/"),
     "litellm": ("qa/planner/model.py",),
-    "mcp": ("qa/mcp_server.py",),
+    "mcp": ("qa/mcp_server/",),
 }
 LAZY = {"litellm", "mcp"}
 NEVER_IN = {
