@@ -214,9 +214,8 @@ class Conditions(Predicates):
             ids = [(c.id, 0.9) for c in dates] or [(id, 0.9) for id, _ in node.link.values]
         if node.letter in "NQ":
             value = node.numbers[0] if node.numbers else node.link.number
-            placed = (
-                (at > 0 and row[at - 1].letter in "pgl") or node.letter == "Q" or (at and row[at - 1].letter in "gp")
-            )
+            before = row[at - 1].letter if at else ""
+            placed = node.letter == "Q" or (before in "pgl" and before != "") or all(n.letter in "wp" for n in row[:at])
             if is_year(value) and placed:
                 ids = self._year_columns() or ids
         if not ids:

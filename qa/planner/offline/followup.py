@@ -26,6 +26,8 @@ LONGEST = 12
 """words; a longer question stands on its own"""
 SILENT = "pwboa&,lh"
 """letters of nodes that a follow-up may carry without meaning anything"""
+MARKED = re.compile(r"^(?:only|just|and|now)\b|\b(?:about|instead)\b", re.IGNORECASE)
+"""what marks a question as a follow-up even when it names the rows"""
 CALL = re.compile(r"^(?P<fn>\w+)\((?P<argument>.+)\)$")
 JOINED = re.compile(r"\s+and\s+")
 
@@ -56,7 +58,8 @@ def _edit(linker: Linker, lex: Lexicon, row: list[Node], part: Part, question: s
         return None
     picked = [node.filters[0] for node in row if node.letter == "F"]
     reader = Reader(linker, lex, row, picked, conditions)
-    rest = [node for node in row if node.letter != "F" and (node.letter not in SILENT or node.link.tag("CHART"))]
+    silent = SILENT + "n" if MARKED.search(question) else SILENT
+    rest = [node for node in row if node.letter != "F" and (node.letter not in silent or node.link.tag("CHART"))]
     shape = "".join(node.letter for node in rest)
     edit = EDITS.get(shape)
     if edit is None or (not shape and not picked):

@@ -33,6 +33,9 @@ BRIDGES = frozenset(
         "that",
     }
 )
+COURTESIES = frozenset(
+    {"can", "could", "would", "you", "me", "please", "i", "'d", "like", "want", "to", "let", "know", "help"}
+)
 
 
 class Linker(Naming):
@@ -58,7 +61,7 @@ class Linker(Naming):
         for first in range(len(self.toks)):
             for last in range(first, min(len(self.toks), first + self.lex.longest)):
                 phrase = tuple(self.folded[first : last + 1])
-                tags = list(self.lex.phrases.get(phrase, ()))
+                tags = [tag for tag in self.lex.phrases.get(phrase, ()) if tag != "SHOW" or self._opens(first)]
                 if phrase in tables[1]:
                     tags.append(f"SUPOF:{' '.join(phrase)}")
                 if phrase in tables[2]:
@@ -68,6 +71,16 @@ class Linker(Naming):
                 if tags and not self.toks[first].quoted:
                     size = last - first + 1
                     yield Link("word", first, last, 0.6 * size + 0.1 * (size - 1), self.text(first, last), tuple(tags))
+
+    def _opens(self, first: int) -> bool:
+        """True where a command may stand: `name the …` opens a question, `the customer name` does not."""
+        before = self.folded[:first]
+        if not before or before[-1] in (",", ";", "and", ".", "?", ":", "'s"):
+            return True
+        return all(word in self.lex.particles or self._commands(word) for word in before)
+
+    def _commands(self, word: str) -> bool:
+        return "SHOW" in self.lex.phrases.get((word,), ()) or word in COURTESIES
 
     def _compound(self, first: int) -> bool:
         """`metro-months`: one row for each of the first and each period."""
