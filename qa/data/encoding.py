@@ -134,7 +134,8 @@ def _nearly_utf8(data: bytes) -> Decoded | None:
     good = len(WHOLE.findall(text)) - bad
     cut = bad <= 3 and len(data) > 64 and BAD_BYTE.fullmatch(text[-bad:]) is not None and data[-bad] >= 0xC2
     lone = max(runs) == 1 and good >= max(3, bad / 4)
-    if good < max(bad, 2) and not lone and not (cut and good >= 1):
+    signs = good >= 3 and all("\udc80" <= char <= "\udc9f" for run in BAD_BYTE.findall(text) for char in run)
+    if good < max(bad, 2) and not lone and not signs and not (cut and good >= 1):
         return None
     fixed = BAD_BYTE.sub(lambda run: run[0].encode("utf-8", "surrogateescape").decode("cp1252", "replace"), text)
     return Decoded(fixed, "utf-8", (_bad_bytes(bad, "UTF-8", "read as Windows-1252"),))

@@ -12,6 +12,9 @@ from qa.data.cutting import Dialect, Records, cut, loose, modal_width
 MENDABLE = 0.1
 """Of more than this share of wrong records the fault is not in the records."""
 
+TRIES = 2_000_000
+"""Cells that may be looked at for mending, over all rows."""
+
 OTHER_MARKS = ("\t", ";", "|", ",", " ")
 
 
@@ -80,7 +83,7 @@ def mend(records: Records) -> Mended:
     columns = column_kinds(rows, usual)
     result = list(rows)
     repairs: list[tuple[int, str]] = []
-    for at in wrong:
+    for at in wrong[: TRIES // (usual * max(len(columns), 1)) + 1]:
         found = _cut_anew(records, at, usual, columns) or moved(rows[at], usual, columns, records.dialect)
         if found is not None:
             result[at], how = found

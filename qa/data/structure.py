@@ -28,6 +28,9 @@ from qa.data.headings import (
 HEAD_ROWS = 60
 """How far down a header is looked for."""
 
+LOOKS = 1000
+"""How many rows are looked at closely for the start of another table: ragged text offers endless candidates."""
+
 
 @dataclass(frozen=True)
 class Block:
@@ -118,7 +121,7 @@ def _comments(rows: Sequence[Row]) -> set[int]:
 def _restarts(rows: Sequence[Row], live: list[int]) -> list[int]:
     """Positions where another table begins: a header over rows unlike those before it."""
     result: list[int] = []
-    current = 0
+    current = looks = 0
     for place in range(2, len(live) - 1):
         row, before = rows[live[place]], rows[live[place - 1]]
         if place - current < 2 or not words_only(row) or filled(row) < 2:
@@ -127,7 +130,10 @@ def _restarts(rows: Sequence[Row], live: list[int]) -> list[int]:
         other = len(row) != len(before) or reach(row) != reach(before)
         if not (gap or other or _over_values(rows, live, place)):
             continue
-        if [cell.strip() for cell in row] != _heading(rows, live[current:place]) and _begins(
+        looks += 1
+        if looks > LOOKS:
+            break
+        if not same_cells(row, _heading(rows, live[current : min(place, current + HEAD_ROWS)])) and _begins(
             rows, live, current, place, gap
         ):
             result.append(live[place])
