@@ -10,6 +10,8 @@ from qa.planner.offline.links import Link
 from qa.planner.offline.naming import SMALL, table_words
 
 COVERS = 12
+SPELLED = 0.95
+"""a name this sure is said in full"""
 BINDING = (
     "COUNT",
     "CMP",
@@ -48,7 +50,7 @@ def covers(linker: Linker, links: Iterable[Link]) -> list[tuple[float, tuple[Lin
                 best[link.last + 1].append((score + link.score, (*path, link)))
         for end in {link.last + 1 for link in options}:
             best[end] = sorted(best[end], key=lambda item: -item[0])[: COVERS * 2]
-    whole = [item for item in best[size] if not _broken(item[1], by_start)]
+    whole = [item for item in best[size] if not _broken(item[1], by_start) and not _wastes(item[1], by_start)]
     return whole[:COVERS]
 
 
@@ -62,6 +64,17 @@ def _broken(path: tuple[Link, ...], by_start: dict[int, list[Link]]) -> bool:
                 binding = phrase.kind == "word" and phrase.last > phrase.first and phrase.last >= link.first
                 if binding and link is not phrase and _binds(phrase) and not _inside(phrase, path):
                     return True
+    return False
+
+
+def _wastes(path: tuple[Link, ...], by_start: dict[int, list[Link]]) -> bool:
+    """True when a cover passes over a word that is a column's own name."""
+    for link in path:
+        if link.kind in ("light", "row") and any(
+            other.kind == "column" and other.last == link.last and other.columns[0][1] >= SPELLED
+            for other in by_start.get(link.first, ())
+        ):
+            return True
     return False
 
 
@@ -115,7 +128,7 @@ def _rows_are(noun: str, linker: Linker, at: int) -> bool:
         if any(set(n.words) - LABELS <= {lex.lemma(noun), noun} and len(n.words) > 1 for n in index.names[id][:1])
         and mostly_unique(index.table, index.column(id))
     }
-    if named and not labels and noun not in lex.persons:
+    if named and not labels:
         return False
     if labels:
         return True
