@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
 import polars as pl
@@ -81,9 +82,9 @@ def grown(grid: Grid, options: ReadOptions) -> tuple[pl.DataFrame, frozenset[str
     """
     names = display_names(grid.headers)
     growing = [_Growing(f"c{index}", as_text=named_for_text(names[index], options)) for index in range(grid.width)]
-    for batch in _batches(grid.cells, grid.width):
-        for into in growing:
-            into.add(batch[into.id])
+    with ThreadPoolExecutor(min(4, pl.thread_pool_size())) as pool:
+        for batch in _batches(grid.cells, grid.width):
+            list(pool.map(lambda into, batch=batch: into.add(batch[into.id]), growing))
     for into in growing:
         # Decimals that all have three places may be grouped thousands: they are looked at as text.
         if into.failed or (into.kind == "real" and not into.proven):

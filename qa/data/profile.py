@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from datetime import date, datetime, time, timedelta
 from pathlib import Path
 from typing import Any
@@ -39,8 +40,15 @@ def profile(
         name=name,
         digest=digest,
         rows=rows,
-        columns=tuple(_column(frame, column, rows, known) for column in columns),
+        columns=_columns(frame, columns, rows, known),
     )
+
+
+def _columns(
+    frame: pl.LazyFrame, columns: Sequence[Column], rows: int, known: dict[str, Any]
+) -> tuple[ColumnProfile, ...]:
+    with ThreadPoolExecutor(min(4, pl.thread_pool_size())) as pool:
+        return tuple(pool.map(lambda column: _column(frame, column, rows, known), columns))
 
 
 def figures(frame: pl.LazyFrame, kinds: Mapping[str, Kind]) -> dict[str, Any]:
