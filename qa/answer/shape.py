@@ -10,6 +10,7 @@ from typing import Any
 
 from qa.answer.answer import AnswerColumn
 from qa.answer.formats import words
+from qa.plan.formula import split_as
 from qa.types import Kind, Role
 
 Plan = Mapping[str, Any]
@@ -88,7 +89,6 @@ AGGREGATES = {
     "kurtosis": "kurtosis of {}",
 }
 
-_AS = re.compile(r"^(?P<formula>.*\S)\s+as\s+(?P<name>`[^`]+`|[^\s'\"`()][^'\"`()]*)$", re.IGNORECASE | re.DOTALL)
 _CALL = re.compile(r"^(?P<name>\w+)\((?P<inside>.*)\)$", re.DOTALL)
 _COLUMN = re.compile(r"^(?:\w+|`[^`]+`)(?:\.(?:\w+|`[^`]+`))?$")
 _TRUNC = re.compile(r"^trunc\(.*,\s*['\"](year|quarter|month|week|day)s?['\"]\s*\)$", re.IGNORECASE | re.DOTALL)
@@ -98,8 +98,8 @@ _COUNTING = re.compile(r"(^|[_ ])(count|counts|number|num|total|n)([_ ]|$)", re.
 
 def named(text: str) -> tuple[str, str]:
     """A named formula as (formula, name); without `as` the name is the formula's text."""
-    match = _AS.match(text.strip())
-    return (match["formula"].strip(), bare(match["name"])) if match else (text.strip(), bare(text))
+    formula, name = split_as(text.strip())
+    return formula.strip(), bare(name if name is not None else text)
 
 
 def bare(name: str) -> str:

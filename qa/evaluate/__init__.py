@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import json
-import re
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -18,10 +17,10 @@ from qa.data.table import Table
 from qa.engine.pool import Pool
 from qa.errors import Issue, LoadError, QAError
 from qa.evaluate.compare import Verdict, verdict
+from qa.evaluate.gold import database, gold_reply, plain_tables
 from qa.evaluate.report import Report, Tally
 from qa.evaluate.shape import prediction
 from qa.plan.check import today_clock
-from qa.plan.from_sql import translate
 from qa.plan.plan import PlanReply, as_json
 from qa.planner import model, payload
 from qa.planner.attempts import Call, Planned, Said
@@ -32,7 +31,6 @@ from qa.settings import settings as process_settings
 Planner = Literal["offline", "model", "sql"]
 
 
-_DIALECTS = {"sql": "duckdb", "sqlite": "sqlite", "VQL": "sqlite"}
 """How a record's `gold_lang` is called by the SQL reader."""
 ROWS = 100_000
 """Rows of an answer that a prediction may hold."""
@@ -89,7 +87,7 @@ def run(
     lines = []
     pool = Pool(chosen)
     try:
-        asker, shelf = _Asker(chosen, planner, recorded, chaos, pool), _Shelf(chosen)
+        asker, shelf = _Asker(chosen, planner, recorded, chaos, pool), _Shelf(chosen, plain=planner == "sql")
         for place, record in enumerate(records, start=1):
             lines.append(_scored(record, asker, shelf, told))
             if progress and place % 25 == 0:
@@ -147,8 +145,9 @@ class _Shelf:
 
     kept = 24
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, plain: bool = False) -> None:
         self.settings = settings
+        self.plain = plain
         self.loaded: dict[tuple[str | None, Path], list[Table]] = {}
 
     def tables(self, record: Record) -> list[Table]:
@@ -159,7 +158,10 @@ class _Shelf:
         if key not in self.loaded:
             while len(self.loaded) >= self.kept:
                 self.loaded.pop(next(iter(self.loaded)))
-            self.loaded[key] = load(path, name=name, cache=self.settings.cache)
+            cache = self.settings.cache
+            self.loaded[key] = (
+                plain_tables(name, database(path), cache) if self.plain else load(path, name=name, cache=cache)
+            )
         return self.loaded[key]
 
 
@@ -191,11 +193,7 @@ class _Asker:
 
     def _gold(self, record: Record, tables: Sequence[Table]) -> Answer:
         """The answer of the record's own query, read as a plan. Raises PlanError where it cannot be said."""
-        query = re.sub(
-            r"(?i)^\s*visualize\s+(stacked |grouping )?\w+\s+(?=select)", "", str(record.raw.get("gold_query") or "")
-        )
-        dialect = _DIALECTS.get(str(record.raw.get("gold_lang")), "sqlite")
-        reply = json.dumps(translate(query, {table.name: table for table in tables}, dialect))
+        reply = json.dumps(gold_reply(record.raw, tables))
         return pipeline.ask(
             record.question, tables, settings=self.settings, saved_reply=reply, record=False, pool=self.pool
         )

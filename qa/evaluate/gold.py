@@ -1,0 +1,93 @@
+"""A record's own query as a plan: the tables with the plain types that SQL was written for, and chart queries as SQL."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import sqlglot
+from sqlglot import exp
+
+from qa.data.options import ReadOptions
+from qa.data.read import load
+from qa.data.table import Table
+from qa.plan.from_sql import translate
+from qa.types import Kind
+
+PLAIN = (Kind.INTEGER, Kind.NUMBER)
+
+
+def plain_tables(name: str | None, path: Path, cache: Path) -> list[Table]:
+    """The tables of a file as a SQL engine without rich types sees them: numbers, and text as it stands."""
+    if path.suffix in (".db", ".sqlite"):
+        tables = load(path, cache=cache)
+        return load(path, name=name, cache=cache) if len(tables) == 1 and name else tables
+    first = load(path, name=name, cache=cache)
+    if len(first) != 1:
+        return first
+    rich = {c.name: "verbatim" for c in first[0].columns if c.kind not in PLAIN or c.unit is not None}
+    return load(path, name=name, cache=cache, options=ReadOptions(as_kinds=rich, variants=False))
+
+
+def database(path: Path) -> Path:
+    """The database that a set ships for a table in `db/`, named after the table's last two path parts; else the table."""
+    parts = re.search(r"([^/]+?)(?:-csv)?/([^/]+)\.csv$", path.as_posix())
+    for folder in path.parents:
+        found = folder / "db" / f"{parts[1]}_{parts[2]}.db" if parts else folder
+        if found.is_file():
+            return found
+    return path
+
+
+CHARTED = re.compile(
+    r"(?is)^\s*visualize\s+((?:stacked |grouping )?\w+)\s+(select .*?)(?:\s+bin\s+(\w+)\s+by\s+(\w+))?\s*$"
+)
+BINS = {"year": "%Y"}
+"""Units of a chart query's BIN clause that SQL can say, with their strftime format."""
+HINTS = {"stacked bar": "stacked_bar", "grouping line": "line", "grouping scatter": "scatter"}
+
+
+def gold_reply(raw: Mapping[str, Any], tables: Sequence[Table]) -> dict[str, Any]:
+    """The plan of a record's query, with the chart that a chart query names. Raises PlanError where it cannot be said."""
+    query = str(raw.get("gold_exec") or raw.get("gold_query") or "")
+    charted, named = CHARTED.match(query), {table.name: table for table in tables}
+    if charted is None:
+        return translate(query, named, "sqlite")
+    kind, select, column, unit = charted.groups()
+    reply = translate(_chart_sql(select, column, unit, kind.lower()), named, "sqlite")
+    reply["parts"][0]["chart"] = {"kind": HINTS.get(kind.lower(), kind.lower())}
+    return reply
+
+
+def _chart_sql(query: str, column: str | None, unit: str | None, kind: str) -> str:
+    """A chart query as SQL: what it leaves unsaid is written out.
+
+    A selected column beside an aggregate is grouped by; a group key that is not selected is the series, so it is
+    shown too, but for a scatter of aggregates, whose points have no name; BIN groups by a part of the date.
+    """
+    parsed = sqlglot.parse_one(query, dialect="sqlite")
+    if not isinstance(parsed, exp.Select):
+        return query
+    plain = [item for item in parsed.expressions if item.find(exp.AggFunc) is None]
+    if column is not None and unit is not None and unit.lower() in BINS:
+        part = exp.TimeToStr(this=exp.column(column), format=exp.Literal.string(BINS[unit.lower()]))
+        parsed = parsed.transform(
+            lambda node: part.copy() if _is_column(node, column) and isinstance(node.parent, exp.Select) else node
+        )
+        return parsed.group_by(part.copy()).sql(dialect="sqlite")
+    if column is not None:
+        return f"{parsed.sql(dialect='sqlite')} BIN {column} BY {unit}"
+    group = parsed.args.get("group")
+    if group is None and plain and len(plain) < len(parsed.expressions):
+        return parsed.group_by(*[item.copy() for item in plain]).sql(dialect="sqlite")
+    shown = {item.sql().casefold() for item in parsed.expressions}
+    for key in group.expressions if group is not None and (plain or kind != "scatter") else []:
+        if key.sql().casefold() not in shown:
+            parsed = parsed.select(key.copy())
+    return parsed.sql(dialect="sqlite")
+
+
+def _is_column(node: exp.Expr, name: str) -> bool:
+    return isinstance(node, exp.Column) and node.name.casefold() == name.casefold()
