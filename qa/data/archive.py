@@ -20,7 +20,7 @@ def check_archive(path: Path, limits: Limits) -> None:
     try:
         with zipfile.ZipFile(path) as archive:
             entries = archive.infolist()
-    except (zipfile.BadZipFile, OSError, ValueError) as error:
+    except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError) as error:
         raise LoadError(
             Issue(
                 "damaged",

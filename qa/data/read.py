@@ -37,7 +37,7 @@ _DAMAGE = (
     TypeError,
     LookupError,
     ArithmeticError,
-    RecursionError,
+    RuntimeError,
     zlib.error,
 )
 """What reading a damaged file may raise, in our code or in a library's."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import re
 import zipfile
+import zlib
 from dataclasses import dataclass, field
 from pathlib import Path
 from xml.etree import ElementTree
@@ -80,7 +81,7 @@ def book_facts(path: Path) -> Book:
             if "xl/workbook.xml" not in archive.namelist():
                 return NOTHING
             return _facts(archive, path)
-    except (zipfile.BadZipFile, ElementTree.ParseError, KeyError, OSError):
+    except (zipfile.BadZipFile, ElementTree.ParseError, KeyError, ValueError, OSError, NotImplementedError, zlib.error):
         return NOTHING
 
 
