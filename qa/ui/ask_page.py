@@ -69,17 +69,29 @@ def question_box(here: Session, dataset: Dataset) -> None:
     """The question, and examples of this data's own to click."""
     running = here.job is not None and not here.job.finished
     follow = any(True for _ in here.answered(dataset))
-    asked = st.container(key="ask").chat_input(
+    st.container(key="ask").chat_input(
         "Ask a follow-up, or something new" if follow else "Ask a question about this data",
         key="question",
         max_chars=QUESTION_LENGTH,
         disabled=running,
+        on_submit=_typed,
+        args=(here,),
     )
-    if asked and asked.strip():
-        ask(here, dataset, asked.strip())
+    if here.asked:
+        question, here.asked = here.asked, None
+        ask(here, dataset, question)
         st.rerun()
     if not here.entries and not running:
         _examples(here, dataset)
+
+
+def _typed(here: Session) -> None:
+    """Keep the question at once: a run that ends early, because a file was just read, must not lose it."""
+    here.asked = (st.session_state["question"] or "").strip() or None
+
+
+def _clicked(here: Session, question: str) -> None:
+    here.asked = question
 
 
 def _examples(here: Session, dataset: Dataset) -> None:
@@ -90,9 +102,7 @@ def _examples(here: Session, dataset: Dataset) -> None:
         st.caption("Or try one of these")
         with st.container(horizontal=True, gap="small"):
             for number, question in enumerate(questions):
-                if st.button(plain(question, 90), key=f"example-{number}"):
-                    ask(here, dataset, question)
-                    st.rerun()
+                st.button(plain(question, 90), key=f"example-{number}", on_click=_clicked, args=(here, question))
 
 
 def progress(here: Session) -> None:

@@ -80,6 +80,7 @@ class Session:
         self.entries: list[Entry] = []
         self.focus: str | None = None
         self.job: Job | None = None
+        self.asked: str | None = None
         self.overrides: dict[str, Any] = {}
         self.board = Board()
         self.pin_of: dict[str, str] = {}

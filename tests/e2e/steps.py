@@ -44,8 +44,8 @@ def upload(page: Page, *files: Path) -> None:
     page.get_by_test_id("stFileUploaderDropzone").wait_for()
     settled(page)
     page.get_by_test_id("stFileUploaderDropzoneInput").set_input_files([str(file) for file in files])
-    for file in files[-1:]:
-        expect(page.locator(".st-key-description")).to_contain_text(file.stem.split(".")[0].lower(), timeout=BUSY)
+    name = page.locator(".st-key-description strong").filter(has_text=files[-1].stem.split(".")[0].lower())
+    expect(name.first).to_be_visible(timeout=BUSY)
     settled(page)
     page.keyboard.press("Escape")
 

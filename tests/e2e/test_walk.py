@@ -177,7 +177,7 @@ def test_a_slow_model_is_stopped_and_the_next_question_is_answered(page: Page, s
     }
     with provider_of([Say(wait=120), json.dumps({"reply": "plan", "lets": [], "parts": [plan]})]) as provider:
         visit(page, f"{server}/settings")
-        page.get_by_label("Model", exact=True).fill("openai/scripted")
+        page.get_by_role("textbox", name="Model", exact=True).fill("openai/scripted")
         page.get_by_label("API key").fill("a-key-of-this-session")
         page.get_by_label("Address", exact=False).fill(provider.base("openai"))
         page.get_by_role("button", name="Use it").click()
@@ -189,9 +189,9 @@ def test_a_slow_model_is_stopped_and_the_next_question_is_answered(page: Page, s
         running = page.locator(".st-key-running")
         expect(running).to_contain_text("Asking the model", timeout=BUSY)
         expect(box).to_be_disabled()
+        wait_until(lambda: bool(provider.requests))
         running.get_by_role("button", name="Stop").click()
         expect(card(page, "how many rows are there")).to_contain_text("You stopped this question")
-        wait_until(lambda: bool(provider.requests))
         answer = ask(page, "and how many rows are there really")
         expect(answer.locator('[class*="st-key-value-"]')).to_have_text("91,872", timeout=BUSY)
         answer.get_by_text("What the model saw", exact=True).click()
@@ -200,7 +200,7 @@ def test_a_slow_model_is_stopped_and_the_next_question_is_answered(page: Page, s
 
 
 def test_money_and_stars_in_a_file_are_shown_as_they_are(page: Page, server: str, tmp_path: Path) -> None:
-    path = tmp_path / "prices.csv"
+    path = tmp_path / "memos.csv"
     path.write_text("city,memo,price\nOslo,a_b,$5.00\nRome,*x*,$12.50\nKyiv,~~z~~,$7.25\n", encoding="utf-8")
     visit(page, server)
     upload(page, path)
