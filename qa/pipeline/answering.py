@@ -1,0 +1,190 @@
+"""From a reply to an answer: run, cross-check, tell."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, replace
+from typing import Any
+
+from qa.answer import chart, prose
+from qa.answer.answer import Answer, AnswerColumn, AnswerPart, Attempt, CheckResult, LedgerRow, Option
+from qa.answer.share import result_hash
+from qa.audit import Audit
+from qa.data.table import Table
+from qa.engine.pool import EngineFault, Stopped
+from qa.engine.result import Check, PartResult
+from qa.errors import Issue, LimitExceeded, PlanError, QAError
+from qa.pipeline.desk import Desk, Found
+from qa.plan.check import CheckedPipeline
+from qa.plan.plan import ClarifyReply, DeclineReply, PlanReply, as_json
+
+
+def finished(desk: Desk, question: str, found: Found, session: str, record: bool) -> Answer:
+    answer = _answer(desk, question, found)
+    desk.timings["total"] = round((time.perf_counter() - desk.started) * 1000, 2)
+    answer = answer.model_copy(update={
+        "attempts": found.attempts, "planner": found.planner, "model": found.model, "timings": dict(desk.timings),
+        "digests": {name: table.digest for name, table in desk.tables.items()},
+    })  # fmt: skip
+    return _recorded(desk, answer, session) if record else answer
+
+
+def _recorded(desk: Desk, answer: Answer, session: str) -> Answer:
+    try:
+        secrets = [desk.settings.api_key] if desk.settings.api_key else []
+        return answer.model_copy(
+            update={"audit_id": Audit(desk.settings.audit).record(answer, session, secrets=secrets)}
+        )
+    except QAError as error:
+        return answer.model_copy(update={"issues": (*answer.issues, *error.issues)})
+
+
+def _answer(desk: Desk, question: str, found: Found) -> Answer:
+    match found.reply:
+        case PlanReply() as reply:
+            return _run(desk, question, reply, found)
+        case ClarifyReply() as back:
+            options = tuple(
+                Option(label=o.label, reply=None if o.parts is None else as_json(PlanReply(lets=o.lets, parts=o.parts)))
+                for o in back.options
+            )
+            return Answer(status="clarify", question=question, question_back=back.question, options=options)
+        case DeclineReply() as no:
+            return Answer(
+                status="declined", question=question, reason=no.reason, missing=no.missing, nearest=no.nearest
+            )
+        case _:
+            return _failed(question, found.issues)
+
+
+def _failed(question: str, issues: Sequence[Issue], reply: PlanReply | None = None) -> Answer:
+    reason = " ".join(str(issue) for issue in issues[:3]) or "No plan could be made."
+    return Answer(
+        status="failed",
+        question=question,
+        reason=reason,
+        issues=tuple(issues),
+        reply=None if reply is None else as_json(reply),
+    )
+
+
+def _run(desk: Desk, question: str, reply: PlanReply, found: Found) -> Answer:
+    try:
+        results: list[PartResult] = desk.clocked(
+            "run",
+            lambda: desk.pool.run(reply, desk.tables, clock=desk.clock, metrics=desk.metrics, tick=desk.tick("run")),
+        )
+        checks = _crosschecked(desk, reply, results)
+    except Stopped:
+        return Answer(status="failed", question=question, reason="You stopped this question before it was answered.")
+    except PlanError as error:
+        if found.planner == "offline":
+            return Answer(
+                status="declined",
+                question=question,
+                reason=f"The plan for this question does not fit the data: {error}",
+                issues=error.issues,
+            )
+        return _failed(question, error.issues, reply)
+    except LimitExceeded as error:
+        return _failed(question, error.issues, reply)
+    except EngineFault as fault:
+        issue = Issue(
+            "unexpected",
+            "",
+            "Something inside the program broke while running the plan.",
+            "Please ask again, or ask it another way.",
+        )
+        return _failed(question, (issue,), reply).model_copy(
+            update={"attempts": (Attempt(planner="engine", error=str(fault)),)}
+        )
+    wrong = [check for check in checks if check.passed is False]
+    if wrong:
+        issue = Issue(
+            "engines_disagree",
+            "",
+            f"The two engines gave different results, so no answer is shown: {wrong[0].detail}",
+            "Please report this plan.",
+        )
+        return _failed(question, (issue,), reply)
+    parts = desk.clocked(
+        "answer",
+        lambda: [
+            answer_part(desk, question, result, check, found) for result, check in zip(results, checks, strict=True)
+        ],
+    )
+    return Answer(
+        status="answered", question=question, parts=tuple(parts), reply=as_json(reply), result_hash=result_hash([part.table for part in parts]),
+    )  # fmt: skip
+
+
+def _crosschecked(desk: Desk, reply: PlanReply, results: Sequence[PartResult]) -> list[Check]:
+    """The second engine's verdict on each part; past the size budget it says why it was not asked."""
+    rows = sum(table.rows for table in desk.tables.values())
+    skipped = {
+        "never": "Not cross-checked: switched off in the settings.",
+        "auto": f"Not cross-checked: {rows:,} rows are more than the budget of {desk.settings.crosscheck_rows:,}."
+        if rows > desk.settings.crosscheck_rows
+        else "",
+    }.get(desk.settings.crosscheck, "")
+    if skipped:
+        return [Check("second engine", None, skipped) for _ in results]
+    try:
+        checks: list[Check] = desk.clocked(
+            "crosscheck",
+            lambda: desk.pool.crosscheck(
+                reply, desk.tables, results, clock=desk.clock, metrics=desk.metrics, tick=desk.tick("crosscheck")
+            ),
+        )
+        return checks
+    except (LimitExceeded, EngineFault) as error:
+        return [Check("second engine", None, f"Not cross-checked: {error}") for _ in results]
+
+
+def answer_part(desk: Desk, question: str, result: PartResult, check: Check, found: Found) -> AnswerPart:
+    part = result.checked.part
+    columns = tuple(
+        AnswerColumn(name=header, kind=column.kind, role=column.role, unit=column.unit)
+        for column, header in zip(result.checked.shown, result.checked.headers, strict=True)
+    )
+    written = as_json(part)
+    result = _arranged(result, columns, written)
+    ledger = tuple(LedgerRow(**asdict(row)) for row in result.ledger)
+    told = prose.sentences(
+        title=part.title, plan=written, columns=columns, table=result.frame, total_rows=result.total_rows, truncated=result.truncated,
+        support=result.support, question=question, ledger=ledger,
+    )  # fmt: skip
+    notes = [note for note in (part.reading and f"Read as: {part.reading}", found.note, *result.notes) if note]
+    return AnswerPart(
+        title=part.title, reading=part.reading, sentences=told, value=prose.value_of(result.frame, columns, written), columns=columns,
+        table=result.frame, total_rows=result.total_rows, truncated=result.truncated,
+        chart=chart.figure(columns=columns, table=result.frame, plan=written, total_rows=result.total_rows, question=question),
+        plan=written, polars=result.polars, sql=result.sql, ledger=ledger, support=result.support,
+        checks=(CheckResult(**vars(check)), *(CheckResult(**vars(more)) for more in result.checks)),
+        assumptions=tuple(dict.fromkeys(notes)), warnings=result.warnings, explanation=explained(desk.tables, result.checked.pipeline),
+    )  # fmt: skip
+
+
+def _arranged(result: PartResult, columns: Sequence[AnswerColumn], written: Mapping[str, Any]) -> PartResult:
+    """The rows with months, weekdays and buckets in their natural order, where the plan asked for none."""
+    rows = None if result.truncated else chart.arrangement(result.frame, columns, written)
+    if rows is None:
+        return result
+    order, support = rows.to_list(), dict(result.support)
+    if "group_rows" in support:
+        support["group_rows"] = [support["group_rows"][row] for row in order]
+        support["group_values"] = {
+            name: [values[row] for row in order] for name, values in support["group_values"].items()
+        }
+    return replace(result, frame=result.frame[order], support=support)
+
+
+def explained(tables: Mapping[str, Table], pipeline: CheckedPipeline) -> tuple[str, ...]:
+    """A pipeline in plain words, a line a step."""
+    rows = f" ({tables[pipeline.source].rows:,} rows)" if pipeline.source in tables else ""
+    return (f"Start from {pipeline.source}{rows}", *(_sentence(step.describe()) for step in pipeline.steps))
+
+
+def _sentence(clause: str) -> str:
+    return clause[:1].upper() + clause[1:]
