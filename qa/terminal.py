@@ -126,7 +126,7 @@ def show_relationships(found: Sequence[Relation], console: Console | None = None
     if not found:
         out.print("No relationship was found.")
     for relation in found:
-        out.print(escape(str(relation)))
+        out.print(escape(str(relation)), soft_wrap=True)
         counts = [
             f"{relation.orphans:,} rows without a match" if relation.orphans else "",
             f"{relation.missing:,} without a value" if relation.missing else "",
@@ -137,7 +137,8 @@ def show_relationships(found: Sequence[Relation], console: Console | None = None
             *counts,
             f"{relation.unused:,} keys not used" if relation.unused else "",
         ]
-        out.print(f"[dim]  {escape('; '.join(text for text in says if text))}[/dim]")
+        line = escape("; ".join(text for text in says if text))
+        out.print(f"[dim]  {line}[/dim]", soft_wrap=True)
 
 
 def show_hits(hits: Sequence[Hit], console: Console | None = None) -> None:
