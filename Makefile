@@ -3,7 +3,8 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 export TZ := UTC
 
-.PHONY: run test check lint chromium clean
+# make screenshots: a picture of every state of the page
+.PHONY: screenshots run test check lint chromium clean
 
 run: $(VENV)/.app
 	$(BIN)/python -m streamlit run app.py --server.address localhost
@@ -17,6 +18,9 @@ lint: $(VENV)/.dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+
+screenshots: $(VENV)/.dev chromium
+	$(BIN)/python -m tests.e2e.screenshots
 
 chromium: $(VENV)/.dev
 	@.ci/chromium $(VENV)
