@@ -116,6 +116,9 @@ class Conditions(Predicates):
         numeric = node.letter in "NQO"
         pick: tuple[int, int, list[tuple[str, float]]] | None = None
         if left and right:
+            rival = {i for i, _ in left[0]} != {i for i, _ in right[0]}
+            if not numeric and rival and left[2] in ("", "o", "b") and right[2] in ("", "b"):
+                return None
             prefer_right = (
                 (numeric and right[2] == "" and left[2] not in ("", "b", "o", "bo"))
                 or (right[2] in ("a",) and left[2] not in ("b", "", "o"))

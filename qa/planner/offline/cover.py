@@ -50,7 +50,7 @@ def covers(linker: Linker, links: Iterable[Link]) -> list[tuple[float, tuple[Lin
                 best[link.last + 1].append((score + link.score, (*path, link)))
         for end in {link.last + 1 for link in options}:
             best[end] = sorted(best[end], key=lambda item: -item[0])[: COVERS * 2]
-    whole = [item for item in best[size] if not _broken(item[1], by_start) and not _wastes(item[1], by_start)]
+    whole = [item for item in best[size] if not _broken(item[1], by_start) and not _wastes(linker, item[1], by_start)]
     return whole[:COVERS]
 
 
@@ -67,15 +67,22 @@ def _broken(path: tuple[Link, ...], by_start: dict[int, list[Link]]) -> bool:
     return False
 
 
-def _wastes(path: tuple[Link, ...], by_start: dict[int, list[Link]]) -> bool:
+def _wastes(linker: Linker, path: tuple[Link, ...], by_start: dict[int, list[Link]]) -> bool:
     """True when a cover passes over a word that is a column's own name."""
     for link in path:
-        if link.kind in ("light", "row") and any(
+        passed = link.kind in ("light", "row") or (link.kind == "ignored" and _means(linker, link))
+        if passed and any(
             other.kind == "column" and other.last == link.last and other.columns[0][1] >= SPELLED
             for other in by_start.get(link.first, ())
         ):
             return True
     return False
+
+
+def _means(linker: Linker, link: Link) -> bool:
+    """True for a filler; a particle never names a column by itself."""
+    word = linker.folded[link.first]
+    return word not in linker.lex.particles and word not in SMALL
 
 
 def _binds(phrase: Link) -> bool:

@@ -35,6 +35,13 @@ class Groups(Grounds):
         if not asked.metrics:
             return False
         metrics: list[tuple[str, str]] = []
+        for at, word in enumerate(self.row):
+            # `the total grid number` may ask for a count or for a sum
+            counter = (
+                word.letter == "l" and word.word in ("number", "numbers") and at and self.row[at - 1].letter == "C"
+            )
+            if counter and any(function == "sum" for function, _ in asked.metrics):
+                raise NotRead(word.text)
         targets = list(asked.targets)
         if self._two_stages(asked):
             return True

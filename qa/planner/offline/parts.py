@@ -11,7 +11,8 @@ Reply = dict[str, Any]
 
 SENTENCE = re.compile(r"(?<=[?!])\s+|(?<=[a-z0-9'\")\]]\.)\s+(?=[A-Z\"'])|;\s+")
 CLAUSE = re.compile(
-    r",?\s+and\s+(?=(?:which|what|who|how many|how much|when|where|list|show|is there|are there|does|do)\b)",
+    r",?\s+and\s+(?=(?:which|what|how many|how much|list|show|is there|are there|does|do"
+    r"|(?:who|when|where)\s+(?:is|are|was|were|did|does|do|has|have))\b)",
     re.IGNORECASE,
 )
 PRONOUN = re.compile(r"\b(?:it|its|they|them|their|those|these|that|he|she|his|her)\b", re.IGNORECASE)

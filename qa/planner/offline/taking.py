@@ -60,6 +60,9 @@ class Taking(Grounds):
             return end
         if nxt < len(row) and row[nxt].letter == "@":
             raise NotRead(row[nxt].text)
+        between = [n for n in row[at + 1 : nxt] if n.letter == "l"]
+        if any(n.word in self.lex.row_nouns for n in between):
+            raise NotRead(*[n.text for n in between])
         asked.counts.append((distinct, None))
         if nxt < len(row) and row[nxt].letter == "n":
             asked.rows = True
