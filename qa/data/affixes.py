@@ -12,6 +12,7 @@ _ABOUT = re.compile(
     r"^(about|approximately|approx\.?|circa|ca\.?|c\.|around|roughly|nearly|almost|est\.?|~|≈|\+/-|±)\s*", re.IGNORECASE
 )
 _MINUS = re.compile(r"^minus\s+", re.IGNORECASE)
+_CODE_LETTERS = re.compile(r"(^|[^A-Za-z])(dm|ft|kr|rs|kc)$", re.IGNORECASE)
 _WHOLE_AMOUNT = frozenset({".", ".-", ",-", ".–", ",–", ".--", ",--"})
 """What may follow an amount without cents: `12.-`, `12,-`."""
 _PERCENT = {"%": 1.0, "percent": 1.0, "pct": 1.0, "pct.": 1.0, "per cent": 1.0, "prozent": 1.0, "p.c.": 1.0, "‰": 0.1}
@@ -43,6 +44,8 @@ class Affix:
 
 def affix(before: str, after: str) -> Affix | None:
     """Read a prefix and a suffix, or None when they are not those of a number."""
+    if _CODE_LETTERS.search(before):
+        return None  # `DM101` and `RS5` name things; `DM 101` is an amount
     before, after = before.strip(), after.strip()
     about = _ABOUT.match(before)
     if about:

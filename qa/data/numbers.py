@@ -72,7 +72,7 @@ def number(words: Words, hints: Hints, *, name: str) -> Reading | None:
     about = words.weight(
         frame["key"].is_in([key for key, meaning in affixes.items() if meaning and meaning.about]).fill_null(False)
     )
-    notes = list(assumptions) + unit_notes
+    notes = list(assumptions) + unit_notes + _magnitude_notes(words, values, frame, affixes, name)
     if about:
         notes.append(
             Assumption(
@@ -94,6 +94,26 @@ def number(words: Words, hints: Hints, *, name: str) -> Reading | None:
         decimal=proven,
         unproven="decimal" if marked_by in ("supposed", "table") else None,
     )
+
+
+def _magnitude_notes(
+    words: Words, values: pl.Series, frame: pl.DataFrame, affixes: dict[str, Affix | None], name: str
+) -> list[Assumption]:
+    scaled = frame["key"].is_in([key for key, a in affixes.items() if a and a.magnitude]).fill_null(False)
+    scaled = scaled & values.is_not_null()
+    if not scaled.any():
+        return []
+    at = int(scaled.arg_true()[0])
+    return [
+        Assumption(
+            code="magnitudes",
+            column=name,
+            damage=2,
+            reversal=f"--as {name}=text",
+            message=f"Letters for thousands, millions or billions in {name!r} were multiplied out: "
+            f"{words.values[at]!r} was read as {values[at]:,.10g} ({words.weight(scaled):,} cells).",
+        )
+    ]
 
 
 def _taken_apart(words: Words) -> _Taken | None:
@@ -265,6 +285,7 @@ def _one_unit(
     kept = {key: meaning for key, meaning in affixes.items() if meaning is not None}
     if not kept:
         return affixes, [], None
+    affixes, kept = _doubtful_magnitudes(affixes, kept)
     bare = sum(rows.get(key, 0) for key, a in kept.items() if a.bare)
     lone = {key: a for key, a in kept.items() if not a.bare and a.currency is None}
     if bare and sum(rows.get(key, 0) for key in lone) < _LONE * (bare + sum(rows.get(key, 0) for key in lone)):
@@ -295,6 +316,21 @@ def _one_unit(
     if other:
         return affixes, _bare_note(name, bare, other[0], words), _UnitFacts(None, other[0], f"numbers of {other[0]}")
     return affixes, [], _UnitFacts(None, None, "numbers")
+
+
+def _doubtful_magnitudes(
+    affixes: dict[str, Affix | None], kept: dict[str, Affix]
+) -> tuple[dict[str, Affix | None], dict[str, Affix]]:
+    """A lone `M` or `B` behind all numbers may be millions or any unit: the letter is kept as the unit."""
+    letters = {a.magnitude.upper() for a in kept.values() if a.magnitude and a.currency is None}
+    if len(letters) != 1 or not letters <= {"M", "B"}:
+        return affixes, kept
+    changed = {
+        key: replace(a, scale=1.0, magnitude=None, word=a.magnitude)
+        for key, a in kept.items()
+        if a.magnitude and a.currency is None
+    }
+    return {**affixes, **changed}, {**kept, **changed}
 
 
 def rival_units(words: Words) -> dict[str, int]:

@@ -91,6 +91,7 @@ NO_NUMBERS = [
     ("ordinals", ["1st", "2nd", "3rd"]),
     ("days of a month", ["9 June", "10 June", "11 June"]),
     ("ranges", ["10-12", "5-7", "1-3"]),
+    ("codes that begin like a currency", ["DM101", "DM102", "RS5"]),
 ]
 
 
@@ -158,3 +159,14 @@ def test_whole_numbers_past_double_precision_keep_their_digits(tmp_path: Path) -
     table = column(tmp_path, ["9007199254740993", "12", "5"], header="n")
     assert cells(table, "n") == [9007199254740993, 12, 5]
     assert (table.column("n").low, table.column("n").high) == (5, 9007199254740993)
+
+
+def test_letters_for_thousands_and_millions_are_multiplied_out_and_told(tmp_path: Path) -> None:
+    table = column(tmp_path, ["1.2M", "300k", "2B"])
+    assert cells(table) == [1.2e6, 3e5, 2e9]
+    assert "'1.2M' was read as 1,200,000" in said(table, "magnitudes")
+
+
+def test_one_letter_behind_all_numbers_is_their_unit_not_a_factor(tmp_path: Path) -> None:
+    table = column(tmp_path, ["32B", "34B", "36B"])
+    assert (cells(table), table.column("x").unit) == ([32, 34, 36], "B")
