@@ -130,8 +130,8 @@ class CheckedJoin(CheckedStep):
         left, right, extra = key_frames(self.keys, frame, right, lower, self.step.how)
         wanted = [*(pl.col(id) for id in self.keys.right_ids), *self.renamed()]
         if self.near is not None:
-            order = self.other.schema.order
-            return asof(self.near, self.keys, left, right, wanted, order, lower).drop(extra)
+            taken = [new for _, new in [*self.kept, *self.order_ids]]
+            return asof(self.near, self.keys, left, right, wanted, taken, self.other.schema.order, lower).drop(extra)
         right = right.select(wanted if self.step.how not in ("semi", "anti") else wanted[: len(self.keys.right_ids)])
         on = {"left_on": list(self.keys.left_ids), "right_on": list(self.keys.right_ids)}
         if self.step.how in ("semi", "anti"):

@@ -74,7 +74,8 @@ def _within(scope: Scope, text: str | None, kind: Kind) -> float | None:
 
 
 def asof(
-    near: Nearest, keys: Keys, left: pl.LazyFrame, right: pl.LazyFrame, wanted: Sequence[pl.Expr], order: tuple[Order, ...], lower: PolarsLowering,
+    near: Nearest, keys: Keys, left: pl.LazyFrame, right: pl.LazyFrame, wanted: Sequence[pl.Expr], taken: Sequence[str], order: tuple[Order, ...],
+    lower: PolarsLowering,
 ) -> pl.LazyFrame:  # fmt: skip
     """Every left row with the nearest right row; of right rows at the same point the last in their order."""
     right = right.with_columns(lower.terms(near.right).alias(near.right_id))
@@ -89,7 +90,6 @@ def asof(
         allow_exact_matches=near.operator.endswith("="), coalesce=False, check_sortedness=False, **by,
     )  # fmt: skip
     if near.within is not None:
-        taken = [column for column in right.collect_schema().names() if column not in keys.right_ids]
         close = _distance(near) <= near.within
         found = found.with_columns(pl.when(close).then(pl.col(column)).alias(column) for column in taken)
     both = pl.concat([found, left.filter(~findable)], how="diagonal")
