@@ -6,6 +6,7 @@ import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from qa.plan.functions import FUNCTIONS
 from qa.planner.offline import formula as write
 from qa.planner.offline.conditions import Conditions
 from qa.planner.offline.index import unique_values
@@ -175,9 +176,9 @@ class Grounds:
         if function.startswith("quantile:"):
             q = function.partition(":")[2]
             return (f"quantile({name}, {q})", f"quantile {q} of {column.name}")
-        if function not in NAMES:
+        if function not in NAMES and function not in FUNCTIONS:
             raise NotRead(function)
-        return (f"{function}({name})", f"{NAMES[function]} {column.name}")
+        return (f"{function}({name})", f"{NAMES.get(function, function)} {column.name}")
 
     def _rate(self, node: Node) -> tuple[str, str]:
         column = self.linker.column(node.columns[0][0])

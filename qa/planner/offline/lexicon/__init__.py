@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -10,9 +10,12 @@ from typing import Any
 
 import yaml
 
+from qa.plan.functions import FUNCTIONS
 from qa.planner.offline.text import fold, words
 
 Phrase = tuple[str, ...]
+NUMBERS = frozenset({"numeric", "summable", "averaged", "integer"})
+"""what an aggregate must accept for its words to be read before a numeric column"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,6 +84,10 @@ def lexicon(language: str = "en") -> Lexicon:
     for tag, spellings in data["phrases"].items():
         for spelling in spellings:
             phrases.setdefault(_key(spelling), []).append(tag)
+    for function, spelling in _declared():
+        tags = phrases.setdefault(_key(spelling), [])
+        if not tags:
+            tags.append(f"AGG:{function}")
     months = {name: n + 1 for n, name in enumerate(data["months"])}
     months |= {name: n + 1 for n, name in enumerate(data["month_short"])}
     return Lexicon(
@@ -107,6 +114,16 @@ def lexicon(language: str = "en") -> Lexicon:
         irregular=data["irregular"],
         longest=max(len(key) for key in phrases),
     )
+
+
+def _declared() -> Iterator[tuple[str, str]]:
+    """(function, words) of every aggregate of one column that the plan language declares words for."""
+    for function in FUNCTIONS.values():
+        needed = [param for param in function.params if not param.optional]
+        if function.family == "aggregate" and len(needed) == 1 and needed[0].accepts in NUMBERS:
+            for spelling in (*function.words, function.name.replace("_", " ")):
+                if spelling.replace(" ", "").replace("-", "").isalpha():
+                    yield function.name, spelling
 
 
 def _key(spelling: str) -> Phrase:
