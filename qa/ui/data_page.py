@@ -10,11 +10,13 @@ import polars as pl
 import streamlit as st
 
 from qa.answer.answer import AnswerColumn
+from qa.answer.chart.theme import THEMES
 from qa.answer.formats import number, show
 from qa.data.table import ColumnProfile, LoadReport, Table
 from qa.errors import LoadError
 from qa.types import Kind
 from qa.ui import datasets
+from qa.ui.charts import shade
 from qa.ui.columns import column_config
 from qa.ui.picking import pick_dataset
 from qa.ui.session import Dataset, Session
@@ -131,15 +133,19 @@ def column_detail(table: Table) -> None:
 
 def _figure(column: ColumnProfile) -> go.Figure:
     figure = go.Figure(layout={"height": 240, "margin": {"l": 10, "r": 10, "t": 10, "b": 10}, "bargap": 0.06})
+    color = THEMES[shade()].series[0]
     if column.histogram:
         figure.add_bar(
             x=[(low + high) / 2 for low, high, _ in column.histogram],
             y=[count for *_, count in column.histogram],
             width=[high - low for low, high, _ in column.histogram],
+            marker_color=color,
         )
         return figure.update_yaxes(title="rows")
     values = [show(value) for value, _ in column.top][::-1]
-    figure.add_bar(y=[_no_html(v) for v in values], x=[count for _, count in column.top][::-1], orientation="h")
+    figure.add_bar(
+        y=[_no_html(v) for v in values], x=[count for _, count in column.top][::-1], orientation="h", marker_color=color
+    )
     figure.update_yaxes(type="category").update_xaxes(title="rows")
     return figure.update_layout(height=max(160, 24 * len(values) + 60))
 

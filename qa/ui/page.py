@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import streamlit as st
 
 from qa.ui import sidebar, sign_in, theme
@@ -40,6 +42,14 @@ def open_page(key: str) -> Session:
                 st.page_link(file, label=text, icon=symbol, width="stretch")
         sidebar.trail(here)
     return here
+
+
+def _sidebar(here: Session, key: str) -> Literal["auto", "collapsed"]:
+    """On a phone the sidebar covers the page, so it closes on the way to another one; only a changed state closes it."""
+    if key != here.page:
+        here.page, here.visits = key, here.visits + 1
+    phone = "Mobi" in (st.context.headers.get("User-Agent") or "")
+    return "collapsed" if phone and here.visits % 2 else "auto"
 
 
 def title(text: str, under: str = "") -> None:

@@ -15,6 +15,7 @@ from tests.e2e.conftest import BROWSERS, serve
 from tests.e2e.steps import ask, go, settled, upload, visit
 
 SIZES = {"desktop": (1280, 1700), "phone": (390, 1700)}
+PHONE = "Mozilla/5.0 (Linux; Android 15) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140 Mobile Safari/537.36"
 SCHEMES = ("light", "dark")
 
 DIRTY = "Datum;Umsatz;Region\n31.12.2024;1.234,50 €;Nord\n01.01.2025;(200,00 €);Süd\nn/a;99,00 €;Nord\n"
@@ -141,7 +142,10 @@ def main(folder: Path, wanted: list[str]) -> None:
                     picture = f"{name}-{scheme}-{size}.png"
                     if wanted and not any(word in picture for word in wanted):
                         continue
-                    context = browser.new_context(viewport={"width": width, "height": height}, color_scheme=scheme)
+                    phone = {"is_mobile": True, "has_touch": True, "user_agent": PHONE} if size == "phone" else {}
+                    context = browser.new_context(
+                        viewport={"width": width, "height": height}, color_scheme=scheme, **phone
+                    )
                     page = context.new_page()
                     page.set_default_timeout(30_000)
                     try:
