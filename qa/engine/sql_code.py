@@ -86,7 +86,7 @@ def without_relays(select: exp.Select) -> exp.Select:
             and not inner.expressions[0].args.get("except_")
             and not cte.alias.startswith("let_")
         ):
-            target = str(source.this.name)
+            target = str(source.this.name) if source is not None else ""
             relays[cte.alias] = relays.get(target, target)
         else:
             kept.append(cte)

@@ -73,10 +73,10 @@ def _chart_sql(query: str, column: str | None, unit: str | None, kind: str) -> s
     plain = [item for item in parsed.expressions if item.find(exp.AggFunc) is None]
     if column is not None and unit is not None and unit.lower() in BINS:
         part = exp.TimeToStr(this=exp.column(column), format=exp.Literal.string(BINS[unit.lower()]))
-        parsed = parsed.transform(
+        binned: Any = parsed.transform(
             lambda node: part.copy() if _is_column(node, column) and isinstance(node.parent, exp.Select) else node
         )
-        return parsed.group_by(part.copy()).sql(dialect="sqlite")
+        return str(binned.group_by(part.copy()).sql(dialect="sqlite"))
     if column is not None:
         return f"{parsed.sql(dialect='sqlite')} BIN {column} BY {unit}"
     group = parsed.args.get("group")

@@ -439,8 +439,8 @@ def _format_call(call: Call) -> str:
         case (function, (left, right)) if level is not None:
             tight_left = level == 4
             return f"{operand(left, tight_left)} {function} {operand(right, True)}"
-    inner = [format(arg) for arg in call.args] + [f"{name}={format(value)}" for name, value in call.options]
-    return f"{call.function}({', '.join(inner)})"
+    given = [format(arg) for arg in call.args] + [f"{name}={format(value)}" for name, value in call.options]
+    return f"{call.function}({', '.join(given)})"
 
 
 def _negative(node: Node) -> bool:

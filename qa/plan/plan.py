@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal
+from typing import Any, Literal, cast
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from qa.errors import Issue, PlanError
 from qa.plan.scope import did_you_mean, nearest
@@ -187,7 +187,7 @@ def _within_limits(reply: Reply) -> None:
         return
     if not reply.parts:
         raise PlanError(Issue("bad_reply", "parts", "A plan needs a part.", "Give one part a sub-question."))
-    for field, items in (("lets", reply.lets), ("parts", reply.parts)):
+    for field, items in cast(list[tuple[str, tuple[Let | Part, ...]]], [("lets", reply.lets), ("parts", reply.parts)]):
         if len(items) > LIMITS[field]:
             raise PlanError(Issue("too_many", field, f"There are {len(items)} {field}; {LIMITS[field]} is the most.", "Ask in several questions."))
         for index, item in enumerate(items):
@@ -249,7 +249,7 @@ def _nullable(schema: dict[str, Any]) -> dict[str, Any]:
 
 
 def _step_schema(cls: type[Step]) -> dict[str, Any]:
-    written = TypeAdapter(Annotated[cls, Field()]).json_schema(by_alias=True)["properties"]
+    written = cls.model_json_schema(by_alias=True)["properties"]
     required = {info.alias or name for name, info in cls.model_fields.items() if info.is_required()}
     properties = {name: _kept(schema) for name, schema in written.items()}
     for name, schema in properties.items():

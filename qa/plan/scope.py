@@ -118,8 +118,8 @@ class Scope:
     def column(self, name: str, owner: str | None = None, where: str = "") -> Column:
         """The one column that a reference fits. Exact first; then ignoring case, spaces and punctuation, with a note."""
         columns = [c for c in self.schema if owner is None or (c.owner or "").casefold() == owner.casefold()]
-        for tier, fits in enumerate((lambda c: c.name == name, lambda c: handle(c) == name, lambda c: _squeezed(c.name) == _squeezed(name) != "")):
-            found = [c for c in columns if fits(c)]
+        tiers = ([c for c in columns if c.name == name], [c for c in columns if handle(c) == name], [c for c in columns if _squeezed(c.name) == _squeezed(name) != ""])
+        for tier, found in enumerate(tiers):
             if len(found) == 1:
                 if tier == 2 and found[0].name.casefold() != name.casefold():
                     self.world.note(f"Column {name!r} was read as {found[0].name!r}.")

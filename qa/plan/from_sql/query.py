@@ -200,7 +200,8 @@ class Select:
 
     def without_from(self) -> Pipe:
         """Sub-queries computed with: one row, made by counting the last of them."""
-        derived, shown = [], []
+        derived: list[str] = []
+        shown: list[tuple[str, str, Kind | None]] = []
         for item, alias in self.items():
             text = self.terms(item)
             header = alias or f"value {len(derived) + 1}"
