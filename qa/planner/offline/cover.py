@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable
 
 from qa.planner.offline.index import mostly_unique
@@ -10,6 +11,10 @@ from qa.planner.offline.links import Link
 from qa.planner.offline.naming import SMALL, table_words
 
 COVERS = 12
+COUNTERS = frozenset({"number", "numbers", "amount of"})
+"""a column of this name does not undo `the highest number of …`"""
+WHOLE = 0.8
+"""below this a name is said only in part"""
 SPELLED = 0.95
 """a name this sure is said in full"""
 BINDING = (
@@ -27,6 +32,7 @@ BINDING = (
     "ORLESS",
     "AGG",
     "EACH",
+    "SUP",
 )
 LABELS = frozenset({"name", "id", "number", "no", "code", "title", "key", "num", "label"})
 """words that make a column the label of what stands before them: `car_name`, `PassengerId`"""
@@ -50,7 +56,11 @@ def covers(linker: Linker, links: Iterable[Link]) -> list[tuple[float, tuple[Lin
                 best[link.last + 1].append((score + link.score, (*path, link)))
         for end in {link.last + 1 for link in options}:
             best[end] = sorted(best[end], key=lambda item: -item[0])[: COVERS * 2]
-    whole = [item for item in best[size] if not _broken(item[1], by_start) and not _wastes(linker, item[1], by_start)]
+    whole = [
+        item
+        for item in best[size]
+        if not _broken(item[1], by_start) and not _wastes(linker, item[1], by_start) and not _scraped(item[1])
+    ]
     return whole[:COVERS]
 
 
@@ -79,6 +89,15 @@ def _wastes(linker: Linker, path: tuple[Link, ...], by_start: dict[int, list[Lin
     return False
 
 
+def _scraped(path: tuple[Link, ...]) -> bool:
+    """True when two columns stand side by side that are both named only in part: one name was cut in two."""
+    named = [link for link in path if link.kind == "column"]
+    return any(
+        a.last + 1 == b.first and a.columns[0][1] < WHOLE and b.columns[0][1] < WHOLE
+        for a, b in itertools.pairwise(named)
+    )
+
+
 def _means(linker: Linker, link: Link) -> bool:
     """True for a filler; a particle never names a column by itself."""
     word = linker.folded[link.first]
@@ -93,7 +112,8 @@ def _inside(phrase: Link, path: tuple[Link, ...]) -> bool:
     """True when the cover holds the phrase, or something longer or more telling over one of its words."""
     for link in path:
         overlaps = link.first <= phrase.last and link.last >= phrase.first
-        if link is phrase or (overlaps and link.kind in ("column", "value", "expression", "date")):
+        more = link.text.lower() not in COUNTERS
+        if link is phrase or (overlaps and more and link.kind in ("column", "value", "expression", "date")):
             return True
         if overlaps and link.kind == "word" and link.last - link.first >= phrase.last - phrase.first:
             return True

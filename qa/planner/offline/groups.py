@@ -97,7 +97,7 @@ class Groups(Grounds):
         keys = list(dict.fromkeys(self.key(k) for k in asked.keys))
         if asked.trend and not keys:
             keys.append(self._time_key())
-        keys = keys or self._compared(metrics)
+        keys = self._not_each_row(keys, metrics) or self._compared(metrics)
         if asked.counts:
             metrics = [*metrics, ("count()", "rows")] if asked.counts[0][1] is None else metrics
         for target in targets:
@@ -114,6 +114,17 @@ class Groups(Grounds):
         query.keys, query.metrics = keys, metrics
         self._order_groups(asked)
         return True
+
+    def _not_each_row(self, keys: list[tuple[str, str]], metrics: list[tuple[str, str]]) -> list[tuple[str, str]]:
+        """`the average attendance per season` over one row a season is the average over all."""
+        per = any(n.letter == "e" and n.word == "per" for n in self.row)
+        if not per or len(keys) != 1 or not all(formula.startswith(("mean(", "median(")) for formula, _ in metrics):
+            return keys
+        column = next((c for c in self.index.columns if c.name == keys[0][1]), None)
+        if column is None or not unique_values(self.index.table, column):
+            return keys
+        self.query.notes.append(f"there is one row for each {column.name}, so the average is over all rows")
+        return []
 
     def _compared(self, metrics: list[tuple[str, str]]) -> list[tuple[str, str]]:
         """`the average age of men and women`: the two named values are groups."""
@@ -174,6 +185,9 @@ class Groups(Grounds):
             query.keys = keys
             return self._only_known(asked, keys)
         distinct, node = asked.counts[0]
+        named = {formula for formula, _ in keys}
+        if node is not None and self.name(self.column(node)) in named:
+            node = None
         if node is not None and keys and not distinct and self._measures(node) and not self.stands_for_rows(node):
             column = self.measurable(node)
             if not self.additive(column) or node.columns[0][1] < 0.85:
@@ -185,6 +199,8 @@ class Groups(Grounds):
         if node is not None and not keys and self._measures(node) and not self.stands_for_rows(node):
             return self._amount(asked, node)
         query.keys, query.metrics = keys, [("count()", "rows")]
+        if not keys and self._names_one_row():
+            raise NotRead(self.filters[0].said)
         if node is not None and not distinct:
             column = self.column(node)
             if (
@@ -205,6 +221,14 @@ class Groups(Grounds):
         self._only_known(asked, keys)
         self._order_groups(asked)
         return True
+
+    def _names_one_row(self) -> bool:
+        """True when a condition picks the one row of a name, so that counting rows would always give 1."""
+        held = [f for f in self.filters if f.op == "=" and len(set(f.columns)) == 1 and not f.sides]
+        columns = [self.linker.column(f.columns[0]) for f in held]
+        return any(
+            c.kind is Kind.TEXT and self.index.table.rows > 1 and unique_values(self.index.table, c) for c in columns
+        )
 
     def _noun_of_rows(self, column: Column) -> bool:
         return column.role is Role.ID

@@ -61,7 +61,9 @@ class Linker(Naming):
         for first in range(len(self.toks)):
             for last in range(first, min(len(self.toks), first + self.lex.longest)):
                 phrase = tuple(self.folded[first : last + 1])
-                tags = [tag for tag in self.lex.phrases.get(phrase, ()) if tag != "SHOW" or self._opens(first)]
+                tags = [
+                    tag for tag in self.lex.phrases.get(phrase, ()) if tag not in ("SHOW", "SORT") or self._opens(first)
+                ]
                 if phrase in tables[1]:
                     tags.append(f"SUPOF:{' '.join(phrase)}")
                 if phrase in tables[2]:

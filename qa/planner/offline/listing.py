@@ -14,6 +14,8 @@ class Listing(Groups):
     def _rows(self, asked: Asked) -> bool:
         query = self.query
         targets = list(asked.targets)
+        if self.row and self.row[0].letter == "b" and not query.filters:
+            raise NotRead(self.row[0].text)
         if asked.keys and not asked.metrics and self._rows_counted(asked, targets):
             return True
         if any(k.letter != "C" for k in asked.keys) and not self._one_measure(targets):

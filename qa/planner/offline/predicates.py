@@ -32,7 +32,7 @@ class Predicates:
         out: list[Node] = []
         for at, node in enumerate(row):
             if (
-                (node.letter == "N" and at and row[at - 1].letter in "t")
+                (node.letter == "N" and at and row[at - 1].letter in "tZ")
                 or (
                     node.letter == "N"
                     and at + 1 < len(row)

@@ -99,6 +99,12 @@ class Reader(Taking, Superlatives, Listing):
 
     def _refuse_loose_words(self, asked: Asked) -> None:
         """`the name and the director` where only the director is a column: the other was asked for too."""
+        lead = [node for node in self.row if node.letter not in "iF"][:2]
+        asked_for = (
+            len(lead) == 2 and lead[0].letter == "w" and lead[0].op in ("what", "which") and lead[1].letter == "l"
+        )
+        if asked_for and lead[1].link.first == lead[0].link.last + 1 and lead[1].word in self.lex.attributes:
+            raise NotRead(lead[1].text)
         for at, node in enumerate(self.row):
             beside = [self.row[n].letter for n in (at - 1, at + 1) if 0 <= n < len(self.row)]
             if node.letter == "l" and node.word in self.lex.attributes and self._changes(at):

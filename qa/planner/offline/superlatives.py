@@ -9,10 +9,9 @@ from qa.planner.offline.core import DEFAULT_TOP, Asked, NotRead
 from qa.planner.offline.groups import Groups
 from qa.planner.offline.index import unique_values
 from qa.planner.offline.nodes import Node
+from qa.planner.offline.taking import MOSTLY
 from qa.planner.offline.text import header_words
 from qa.types import Column, Kind, Role
-
-MOSTLY = frozenset({"most", "the most", "fewest", "least", "the least"})
 
 
 class Superlatives(Groups):
@@ -50,6 +49,10 @@ class Superlatives(Groups):
         if supers:
             return supers
         direction = loose[0][0]
+        shape = "".join(n.letter for n in self.row)
+        if asked.metrics and asked.top and shape.find("G") < shape.find("t"):
+            # `the average of the top 5` is an average of a few rows, not a ranking
+            raise NotRead("top")
         if asked.metrics and len(asked.metrics) == 1 and asked.metrics[0][1] is not None:
             fn, node = asked.metrics.pop()
             return [(direction, fn, node)]
@@ -93,6 +96,8 @@ class Superlatives(Groups):
         chosen = [self.column(t) if t.letter == "C" else None for t in targets]
         if any(c is None for c in chosen):
             return self._super_groups(asked, direction, self._summary(column), node, targets)
+        if len(targets) > 1 and not self._coordinated(targets):
+            raise NotRead(*[t.text for t in targets[1:]])
         first = chosen[0]
         assert first is not None
         ranks = {"rank", "position", "place", "standing", "seed", "ranking"} & {

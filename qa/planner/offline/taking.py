@@ -12,6 +12,8 @@ from qa.planner.offline.predicates import measured_column
 from qa.planner.offline.text import header_words
 from qa.types import Kind
 
+MOSTLY = frozenset({"most", "the most", "fewest", "least", "the least"})
+
 
 class Taking(Grounds):
     """Takes what belongs to each word; a word that belongs to nothing refuses the reading."""
@@ -136,12 +138,9 @@ class Taking(Grounds):
                 (direction, "count", row[after] if after < len(row) and row[after].letter == "C" else None)
             )
             return after + 1 if after < len(row) and row[after].letter in "Cnl" else after
-        if (
-            nxt < len(row)
-            and row[nxt].letter == "C"
-            and self.is_id(self.linker.column(row[nxt].columns[0][0]))
-            and row[at].word in ("most", "the most", "fewest", "least")
-        ):
+        if nxt < len(row) and row[nxt].letter == "C" and self.is_id(self.linker.column(row[nxt].columns[0][0])):
+            if row[at].word not in MOSTLY and "number" not in row[at].word:
+                raise NotRead(row[nxt].text)
             asked.supers.append((direction, "count", None))
             return nxt + 1
         if nxt < len(row) and row[nxt].letter == "C":
@@ -165,6 +164,9 @@ class Taking(Grounds):
         direction, groups = self.lex.superlatives[tuple(said.split())][0], self.lex.superlatives[tuple(said.split())][1]
         self._number_before(row, at, asked)
         nxt = at + 1
+        if nxt < len(row) and row[nxt].letter == "#" and asked.limit is None:
+            asked.limit = int(row[nxt].numbers[0])
+            nxt += 1
         if nxt < len(row) and row[nxt].letter == "C" and self._about(row[nxt], groups):
             asked.value = True
             asked.supers.append((direction, "column", row[nxt]))
@@ -277,6 +279,12 @@ class Taking(Grounds):
             "take",
             "sell",
             "write",
+            "pay",
+            "choose",
+            "lead",
+            "fly",
+            "draw",
+            "spend",
         )
 
     def _take_order(self, row: list[Node], at: int, asked: Asked) -> int:
