@@ -189,14 +189,25 @@ class Select:
         if node.args.get("distinct") is not None:
             columns = [quoted_name(n) if n == h else f"{quoted_name(n)} as {h}" for n, h, _ in chosen]
             pipe.steps += [{"op": "select", "columns": columns}, {"op": "distinct", "columns": []}]
+            self.only_distinct(chosen, items)
             chosen = [(h, h, k) for _, h, k in chosen]
-            self.names.relations, self.names.computed = (
-                [],
-                {key: value for key, value in self.names.computed.items() if any(value == n for n, _, _ in chosen)},
-            )
         order_and_limit(pipe, node, self.terms, self.by_position(chosen))
         pipe.shown = chosen
         return pipe
+
+    def only_distinct(
+        self, chosen: Sequence[tuple[str, str, Kind | None]], items: Sequence[tuple[exp.Expr, str | None]]
+    ) -> None:
+        """After DISTINCT only what is shown can be named: by its SQL, its column, or its alias."""
+        headers = {quoted_name(name): header for name, header, _ in chosen}
+        shown = {item.sql(): header for (item, _), (_, header, _) in zip(items, chosen, strict=True)}
+        order = self.node.args.get("order")
+        for column in order.find_all(exp.Column) if order is not None else []:
+            found = self.names.find(column)
+            if found is not None and self.names.text(*found) in headers:
+                shown[column.sql()] = headers[self.names.text(*found)]
+        self.names.aliases = {header.casefold(): header for _, header, _ in chosen}
+        self.names.relations, self.names.computed = [], shown
 
     def without_from(self) -> Pipe:
         """Sub-queries computed with: one row, made by counting the last of them."""
