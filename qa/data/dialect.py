@@ -40,8 +40,15 @@ def sniff(text: str, *, delimiter: str | None = None, quote: str | None = None) 
     scored = [(_score(sample, dialect), -rank, dialect) for rank, dialect in enumerate(candidates)]
     best, _, dialect = max(scored, default=(0.0, 0, Dialect(None, '"' if quote is None else quote or None)))
     if delimiter is None and best <= _single_score(sample):
-        return _finish(sample, Dialect(None, dialect.quote))
+        return _finish(sample, Dialect(None, _lone_quote(sample) if quote is None else quote or None))
     return dialect
+
+
+def _lone_quote(sample: str) -> str:
+    """The quote of a single column: the single one only when it wraps half of the lines."""
+    lines = [line.strip() for line in sample.splitlines()[:SAMPLE_ROWS] if line.strip()]
+    wrapped = sum(len(line) > 1 and line[0] == line[-1] == "'" for line in lines)
+    return "'" if lines and wrapped * 2 >= len(lines) else '"'
 
 
 def _without_comments(sample: str) -> str:

@@ -157,6 +157,9 @@ class Notes:
         if layout.block.weak:
             text = "The first row is taken for the header; nothing but its distinct texts says so."
             self.add("weak_header", text, 2, "--header 0")
+        if layout.names_short > 0:
+            text = f"The rows have {layout.names_short} cell(s) more than the header has names; they are blank and left out."
+            self.add("short_header", text, 2)
         if layout.index_column:
             text = "The header has one name less than the rows have cells; the first column has no name."
             self.add("index_column", text, 3)

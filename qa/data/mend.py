@@ -116,9 +116,10 @@ def _cut_anew(records: Records, at: int, usual: int, columns: dict[int, str]) ->
     lines = records.raw(at)
     if len(lines) != 1 or not columns:
         return None
-    forgiving = loose(lines[0], records.dialect)
-    if len(forgiving) == usual and _fit(forgiving, columns) > _fit(records.rows[at], columns):
-        return forgiving, "a stray quote was read as a character"
+    plain = _fit(records.rows[at], columns)
+    for row in (loose(lines[0], records.dialect), *_less_a_quote(lines[0], records.dialect)):
+        if len(row) == usual and (_fit(row, columns) > plain or _is_header(row, at, records, columns)):
+            return row, "a stray quote was read as a character"
     for mark in OTHER_MARKS:
         if mark == records.dialect.delimiter or mark not in lines[0]:
             continue
@@ -129,6 +130,22 @@ def _cut_anew(records: Records, at: int, usual: int, columns: dict[int, str]) ->
         if len(row) == usual and (_fit(row, columns) >= 0.7 * len(columns) or _is_header(row, at, records, columns)):
             return row, f"the row is parted by {mark!r}"
     return None
+
+
+STRAY = "\ue001"
+"""Stands for a quote that is read as an ordinary character."""
+
+
+def _less_a_quote(line: str, dialect: Dialect) -> Iterator[list[str]]:
+    """The line with each one of its quotes in turn read as a character, when their number is odd and small."""
+    quote = dialect.quote or "\0"
+    places = [at for at, char in enumerate(line) if char == quote]
+    if len(places) % 2 == 0 or len(places) > 99 or len(line) > 10_000:
+        return
+    for at in places:
+        rows = cut(line[:at] + STRAY + line[at + 1 :], dialect).rows
+        if len(rows) == 1:
+            yield [cell.replace(STRAY, quote) for cell in rows[0]]
 
 
 def _is_header(row: list[str], at: int, records: Records, columns: dict[int, str]) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
@@ -65,6 +65,8 @@ class Layout:
     others: tuple[Block, ...] = ()
     called_total: tuple[int, ...] = ()
     """records that are called total and were kept as data"""
+    names_short: int = 0
+    """how many cells the usual record has beyond the header"""
     index_column: bool = False
     """the first column had no header cell of its own: the header was one cell short"""
 
@@ -133,12 +135,24 @@ def _restarts(rows: Sequence[Row], live: list[int]) -> list[int]:
         looks += 1
         if looks > LOOKS:
             break
-        if not same_cells(row, _heading(rows, live[current : min(place, current + HEAD_ROWS)])) and _begins(
-            rows, live, current, place, gap
-        ):
+        if same_cells(row, _heading(rows, live[current : min(place, current + HEAD_ROWS)])):
+            new = _again(rows, live, current, place)
+        else:
+            new = _begins(rows, live, current, place, gap)
+        if new:
             result.append(live[place])
             current = place
     return result
+
+
+def _again(rows: Sequence[Row], live: list[int], current: int, place: int) -> bool:
+    """The whole table stands in the file a second time, cell for cell."""
+    count = place - current
+    return (
+        count > 2
+        and len(live) - place >= count
+        and all(rows[live[current + at]] == rows[live[place + at]] for at in range(count))
+    )
 
 
 def _heading(rows: Sequence[Row], live: list[int]) -> list[str]:
@@ -176,7 +190,7 @@ def _begins(rows: Sequence[Row], live: list[int], current: int, place: int, gap:
     return unlike or values >= 2 or (gap and values >= 1)
 
 
-def _common(counts: map[int]) -> int:
+def _common(counts: Iterable[int]) -> int:
     return Counter(counts).most_common(1)[0][0]
 
 
@@ -275,7 +289,7 @@ def _lay_out(rows: Sequence[Row], block: Block, others: tuple[Block, ...], comme
     summed, called = totals(rows, data)
     skipped |= dict.fromkeys(summed, "total of the rows above")
     data = [at for at in data if at not in summed]
-    names = [list(rows[at]) for at in block.header]
+    names = _without_gap([list(rows[at]) for at in block.header], rows, data)
     index_column = _index_column(names, rows, data)
     if index_column:
         names = [["", *row] for row in names]
@@ -291,8 +305,19 @@ def _lay_out(rows: Sequence[Row], block: Block, others: tuple[Block, ...], comme
         skipped=dict(sorted(skipped.items())),
         others=others,
         called_total=called,
+        names_short=_common(len(rows[at]) for at in data) - width if names and data else 0,
         index_column=index_column,
     )
+
+
+def _without_gap(names: list[list[str]], rows: Sequence[Row], data: list[int]) -> list[list[str]]:
+    """The header less its one blank name, when every record has just one cell less than the header."""
+    if len(names) != 1 or len(data) < 3:
+        return names
+    blank = [at for at, name in enumerate(names[0]) if not name.strip()]
+    if len(blank) != 1 or any(len(rows[at]) != len(names[0]) - 1 for at in data):
+        return names
+    return [[name for at, name in enumerate(names[0]) if at != blank[0]]]
 
 
 def _width(names: list[list[str]], rows: Sequence[Row], data: list[int]) -> int:

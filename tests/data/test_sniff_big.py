@@ -39,7 +39,7 @@ PLAIN = {
 ODD = {
     "short rows": HEAD + body().replace("city 13,", ""),
     "blank lines": HEAD + body().replace("city 5,", "city 5,").replace("note\n7", "note\n\n7"),
-    "the header again": HEAD + body(LINES // 2) + HEAD + body(LINES // 2),
+    "the header again": HEAD + body(LINES // 2) + HEAD + body(LINES),
     "surplus cells": HEAD + body() + "1,2024-01-01,x,5,note,late\n" + body(5_000),
     "lone carriage returns": HEAD + body(LINES // 2) + body(LINES // 2, end="\r"),
     "two signs part the cells": (HEAD + body()).replace(",", "||"),

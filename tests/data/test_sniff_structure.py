@@ -146,6 +146,16 @@ def test_columns_that_many_rows_have_are_kept_without_a_name() -> None:
     assert (grid.headers, grid.frame["c2"].to_list()) == (("a", "b", ""), ["x", "y", "z"])
 
 
+def test_a_blank_name_that_no_row_has_a_cell_for_is_dropped() -> None:
+    assert read_grid(b"d,,n,v\n2024-01-01,1,x\n2024-01-02,2,y\n2024-01-03,3,z\n").headers == ("d", "n", "v")
+
+
+def test_a_delimiter_at_the_end_of_each_row_makes_no_column_but_a_note() -> None:
+    grid = read_grid(b"a,b\n1,2,\n3,4,\n5,6,\n")
+    assert (grid.headers, grid.width) == (("a", "b"), 2)
+    assert "short_header" in [note.code for note in grid.notes]
+
+
 def test_a_header_one_name_short_leaves_the_first_column_unnamed() -> None:
     grid = read_grid(b'"mpg","cyl"\n"Mazda",21,6\n"Datsun",22.8,4\n"Hornet",21.4,6\n')
     assert grid.headers == ("", "mpg", "cyl")
@@ -171,6 +181,7 @@ TABLES = [
     ("parted by a blank row", "a,b\n1,2\n3,4\n5,6\n\nx,y,z\n7,8,9\n1,2,3\n", ("a", "b"), 3),
     ("one right under the other", "a,b,c\n1,2,3\n3,4,5\n5,6,7\nx,y\n7,8\n1,2\n", ("a", "b", "c"), 3),
     ("the later one much larger", "a,b\n1,2\n3,4\n\nx,y,z\n" + "7,8,9\n" * 20, ("x", "y", "z"), 20),
+    ("the same one twice", "a,b\n1,2\n3,4\n5,6\n" * 2, ("a", "b"), 3),
     ("of one width under other names", "a,b\n1,2\n3,4\n5,6\n\nx,y\n7,8\n1,2\n", ("a", "b"), 3),
 ]
 
