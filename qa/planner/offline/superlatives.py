@@ -29,6 +29,8 @@ class Superlatives(Groups):
             raise NotRead(asked.metrics[0][0])
         targets = [t for t in asked.targets if node is None or t.letter != "C" or t.columns[0][0] != node.columns[0][0]]
         mentioned = len(targets) < len(asked.targets)
+        if what == "column" and node is not None and node.columns[0][0] in self.index.yes:
+            what = "true"
         if what == "column" and node is not None:
             return self._super_column(asked, direction, node, targets, mentioned)
         keys = asked.keys or targets
@@ -64,9 +66,16 @@ class Superlatives(Groups):
             asked.keys.remove(measures[0])
             return [(direction, "column", measures[0])]
         numeric = [t for t in asked.targets if t.letter == "C" and self._numeric(t)]
-        if len(numeric) == 1:
+        if len(numeric) == 1 and self._said_of(numeric[0]):
             return [(direction, "column", numeric[0])]
         raise NotRead("top" if asked.top else "?")
+
+    def _said_of(self, node: Node) -> bool:
+        """True for `which attendance is the highest`: the superlative is said of the column itself."""
+        at = next((n for n, other in enumerate(self.row) if other.letter in "St"), 0) - 1
+        while at >= 0 and self.row[at].letter in "bF":
+            at -= 1
+        return at >= 0 and self.row[at] is node
 
     def _extremes(self, asked: Asked, supers: list[tuple[str, str, Node | None]]) -> bool:
         """`the highest and the lowest X`: two numbers."""
@@ -176,6 +185,12 @@ class Superlatives(Groups):
         query.keys = list(dict.fromkeys(self.key(k) for k in keys))
         if what == "count":
             metric = ("count()", "rows")
+        elif what == "true" and node is not None:
+            column = self.linker.column(node.columns[0][0])
+            metric = (
+                f"count(where={self.conditions.truth(column.id, True, node.text).formula})",
+                f"{column.name} rows",
+            )
         elif what == "rate" and node is not None:
             metric = self._rate(node)
         elif node is not None:
@@ -184,7 +199,10 @@ class Superlatives(Groups):
             raise NotRead(what)
         query.metrics = [metric]
         query.order = [f"{write.name(metric[1])} {'desc' if direction == 'max' else 'asc'}"]
-        query.limit = asked.limit or (DEFAULT_TOP if asked.top else 1)
+        several = asked.top or (what != "count" and self._several(keys[0]))
+        query.limit = asked.limit or (DEFAULT_TOP if several else 1)
+        if several and asked.limit is None:
+            query.notes.append(f"the first {DEFAULT_TOP}")
         query.ties = "keep" if query.limit == 1 else "cut"
         if not (asked.top or query.limit > 1 or asked.counts or asked.metrics):
             query.show = [write.name(name) for _, name in query.keys]
@@ -194,6 +212,11 @@ class Superlatives(Groups):
         if asked.counts:
             query.show = None
         return True
+
+    def _several(self, node: Node) -> bool:
+        """True for `which markets have …` over a panel: more than one is asked for."""
+        word = node.word.split()[-1]
+        return node.letter == "C" and self.lex.lemma(word) != word and any(c.kind.temporal for c in self.index.columns)
 
     def _super_within(self, asked: Asked, direction: str, column: Column, targets: list[Node]) -> bool:
         query = self.query
