@@ -146,13 +146,11 @@ def _restarts(rows: Sequence[Row], live: list[int]) -> list[int]:
 
 
 def _again(rows: Sequence[Row], live: list[int], current: int, place: int) -> bool:
-    """The whole table stands in the file a second time, cell for cell."""
+    """The whole table stands in the file a second time, cell for cell, and ends there or begins once more."""
     count = place - current
-    return (
-        count > 2
-        and len(live) - place >= count
-        and all(rows[live[current + at]] == rows[live[place + at]] for at in range(count))
-    )
+    after = place + count
+    ends = after == len(live) or (after < len(live) and rows[live[after]] == rows[live[place]])
+    return count > 2 and ends and all(rows[live[current + at]] == rows[live[place + at]] for at in range(count))
 
 
 def _heading(rows: Sequence[Row], live: list[int]) -> list[str]:
