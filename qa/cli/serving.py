@@ -6,10 +6,15 @@ import argparse
 import importlib.util
 import subprocess
 import sys
+import threading
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from qa.cli.arguments import OK, add_files, places_of, read_options
-from qa.errors import Issue, LoadError
+from qa.errors import Issue, LoadError, QAError
+
+if TYPE_CHECKING:
+    from qa.data.gather import Shelf
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 PORT = 8765
@@ -29,7 +34,9 @@ def mcp(options: argparse.Namespace) -> int:
     from qa.data.gather import Shelf
     from qa.settings import settings
 
-    shelf = Shelf(places_of(options), options=read_options(options), cache=settings().cache)
+    places = places_of(options)
+    _there(places)
+    shelf = Shelf(places, options=read_options(options), cache=settings().cache)
     host, port = _address(options.http) if options.http else ("", 0)
     token = options.token or settings().mcp_token
     if host and host not in LOOPBACK and not token:
@@ -41,7 +48,7 @@ def mcp(options: argparse.Namespace) -> int:
                 "Set QA_MCP_TOKEN, or bind 127.0.0.1.",
             )
         )
-    shelf.tables()
+    threading.Thread(target=_opened, args=(shelf,), daemon=True).start()
     from qa.mcp_server import serve_http, serve_stdio
 
     if host:
@@ -50,6 +57,25 @@ def mcp(options: argparse.Namespace) -> int:
     else:
         serve_stdio(shelf, settings())
     return OK
+
+
+def _there(places: list[str]) -> None:
+    """Raises LoadError for a file or folder that is not there."""
+    from qa.data.remote import is_address
+
+    for place in places:
+        if not is_address(place) and not Path(place).exists():
+            raise LoadError(Issue("no_such_file", place, "There is no such file.", "Check the path."))
+
+
+def _opened(shelf: Shelf) -> None:
+    """Reads the tables ahead of the first call; what is wrong with one is told to the call that needs it, too."""
+    try:
+        found = shelf.tables()
+    except (QAError, OSError) as error:
+        print(f"qa: {error}", file=sys.stderr)
+    else:
+        print("\n".join(f"note: {text}" for text in (*found.problems, *found.findings)), end="", file=sys.stderr)
 
 
 def _address(text: str) -> tuple[str, int]:

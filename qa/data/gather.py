@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -117,6 +118,7 @@ class Shelf:
         self, places: Sequence[Place], *, options: ReadOptions = _NO_OPTIONS, cache: Path | None = None
     ) -> None:
         self._options, self._cache = options, cache
+        self._lock = threading.Lock()
         self._opened: dict[Path, tuple[tuple[int, ...], Opened]] = {}
         read = partial(load, options=options)
         self._shelves = [
@@ -125,7 +127,8 @@ class Shelf:
 
     def tables(self) -> Tables:
         """Every table, as of now. Raises LoadError for a named file that is not there or cannot be read."""
-        return _named_apart([shown for shelf in self._shelves for shown in self._of(shelf)])
+        with self._lock:
+            return _named_apart([shown for shelf in self._shelves for shown in self._of(shelf)])
 
     def _of(self, shelf: Catalog | Path) -> Iterator[tuple[Tables, Path | None]]:
         if isinstance(shelf, Path):

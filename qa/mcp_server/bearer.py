@@ -17,9 +17,7 @@ def guarded(app: ASGIApp, token: str) -> ASGIApp:
     body = json.dumps(
         {
             "error": told(
-                Issue(
-                    "no_token", "", "A bearer token is needed.", "Send Authorization: Bearer …, as QA_MCP_TOKEN says."
-                )
+                Issue("no_token", "", "A bearer token is needed.", "Send the header Authorization: Bearer TOKEN.")
             )
         }
     ).encode()
