@@ -163,7 +163,7 @@ class Grounds:
         """An aggregate of the column a node names, as (formula, name)."""
         if function in ("min", "max"):
             column = self.column(node)
-            if column.kind in (Kind.BOOLEAN, Kind.LIST):
+            if column.kind in (Kind.BOOLEAN, Kind.LIST) or column.owner not in (None, self.index.table.name):
                 raise NotRead(node.text)
         else:
             column = self.measurable(node)
@@ -211,6 +211,8 @@ class Grounds:
             back -= 1
         before = self.row[back].letter if back >= 0 else ""
         column = self.linker.column(node.columns[0][0])
+        if any(self.lex.lemma(word) in self.linker.single for word in node.word.split()):
+            return False
         rowlike = unique_values(self.index.table, column) or column.role is Role.ID
         return rowlike and before in ("o", "p", "k", "e", "i") and node.text.lower() != column.name.lower()
 

@@ -43,7 +43,12 @@ def planned(question: str, plan: Callable[[str], Reply]) -> Reply | None:
         return None
     if any(PRONOUN.search(text) or AGAIN.match(text) for text in texts[1:]):
         whole = plan(question)
-        if whole["reply"] == "plan" or any(PRONOUN.search(text) for text in texts[1:]):
+        split = [plan(text) for text in texts[1:]]
+        own = all(
+            r["reply"] == "plan" and r["parts"][0]["steps"][:1] and r["parts"][0]["steps"][0]["op"] == "filter"
+            for r in split
+        )
+        if whole["reply"] == "plan" or not own or any(PRONOUN.search(text) for text in texts[1:]):
             return whole
     made: list[dict[str, Any]] = []
     for text in texts[:MOST]:

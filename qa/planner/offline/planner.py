@@ -115,7 +115,8 @@ def _joined_readings(question: str, tables: Sequence[Table], lex: Lexicon) -> li
         for score, cover in covers(linker, linker.links()):
             for query in readings(linker, lex, cover, score):
                 query.before = view.joined(steps(query)) if query.fits else []
-                if query.before or not query.fits:
+                # a list of a look-up's columns would repeat them: only what is counted or added up may join
+                if not query.fits or (query.before and query.metrics):
                     found.append(query)
     return found
 

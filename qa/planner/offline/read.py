@@ -117,6 +117,14 @@ class Reader(Taking, Superlatives, Listing):
 
     def _changes(self, at: int) -> bool:
         """True when `name` or `date` stands behind a column that is only partly said: `customer name` is not `customer_id`."""
+        after = self.row[at + 1 : at + 3]
+        if (
+            len(after) == 2
+            and after[0].letter == "o"
+            and after[1].letter == "C"
+            and self.row[at].word in ("name", "names")
+        ):
+            return self.is_id(self.linker.column(after[1].columns[0][0]))
         before = self.row[at - 1] if at else None
         if before is None or before.letter != "C" or before.link.last != self.row[at].link.first - 1:
             return False
