@@ -65,6 +65,7 @@ def strength(row: Row, below: Sequence[Row]) -> float:
     some = [name for name in names if name]
     if not some:
         return -1.0
+    below = [other for other in below if not same_cells(other, names)]
     if _numbered(names) and not all(_numbered([cell.strip() for cell in other]) for other in below[:1]):
         return 2.0
     votes = sum(
@@ -91,21 +92,34 @@ def _vote(name: str, body: list[str]) -> float:
     if kind in TYPED and count >= 0.7 * kinds.total():
         if mine not in TYPED:
             return 1.0
-        return 0.3 if PERIOD.fullmatch(name) and not all(PERIOD.fullmatch(other) for other in body[:20]) else -1.5
+        return (
+            0.3
+            if PERIOD.fullmatch(name.rstrip("% ")) and not all(PERIOD.fullmatch(other) for other in body[:20])
+            else -1.5
+        )
     if mine in TYPED:
         return 0.2 if PERIOD.fullmatch(name) else -0.7
-    return -0.6 if name in body else _vote_on_text(name, body)
+    if name in body:
+        return 0.0 if all(other == name for other in body) else -0.6
+    return _vote_on_text(name, body)
 
 
 def _vote_on_text(name: str, body: list[str]) -> float:
-    """Text over text: codes of one length, or with digits, make a name that differs stand out."""
-    lengths = {len(other) for other in body}
-    if len(body) >= 3 and len(lengths) == 1:
-        return 0.4 if len(name) not in lengths else -0.4
+    """Text over text: where the cells are of one length or full of digits, a name of another shape stands out."""
+    one_length = len(body) >= 3 and len({len(other) for other in body}) == 1
     digits = sum(any(char.isdigit() for char in other) for other in body) / len(body)
-    if digits > 0.8:
-        return 0.3 if not any(char.isdigit() for char in name) else -0.3
-    return 0.0
+    if not one_length and digits <= 0.8:
+        return 0.0
+    alike = sum(shape(other) == shape(name) for other in body[:50]) / len(body[:50])
+    weight = 0.4 if one_length else 0.3
+    if one_length and len(name) != len(body[0]):
+        return weight
+    return -weight if alike > 0.2 else weight
+
+
+def shape(text: str) -> str:
+    """The pattern of a text: runs of letters as `a`, runs of digits as `9`, the rest as it is."""
+    return re.sub(r"\d+", "9", re.sub(r"[^\W\d_]+", "a", " ".join(text.split())))
 
 
 def names_above(rows: Sequence[Row], head: int, start: int) -> list[int]:
@@ -145,7 +159,7 @@ def names_below(rows: Sequence[Row], head: int, end: int) -> list[int]:
 
 def _goes_on(rows: Sequence[Row], at: int, end: int) -> bool:
     row = rows[at]
-    if not words_only(row) or all_units(row):
+    if not words_only(row) or all_units(row) or (_names_all(rows[at - 1], row) and not _adds_words(rows[at - 1], row)):
         return False
     below = [rows[index] for index in range(at + 1, min(end, at + 101)) if filled(rows[index])]
     if len(below) < 2:
@@ -158,6 +172,24 @@ def _goes_on(rows: Sequence[Row], at: int, end: int) -> bool:
     if names and names <= valued and not row[0].strip():
         return True
     return len(valued) >= 2 and len(over) >= 0.6 * len(valued) and filled(row) >= 2
+
+
+def _names_all(above: Row, row: Row) -> bool:
+    """The row above names every column of this one and no two alike, so that this one has nothing to add."""
+    names = [cell.strip().casefold() for cell in above]
+    return reach(above) >= reach(row) and all(names[: reach(row)]) and len(set(names)) == len(names)
+
+
+def _adds_words(above: Row, row: Row) -> bool:
+    """Plain words of its own under each name: no digits, no section title over the columns, no name again."""
+    cells = [cell.strip() for cell in row if cell.strip()]
+    digits = any(char.isdigit() for cell in cells for char in cell)
+    again = any(
+        cell.strip().casefold() == name.strip().casefold()
+        for cell, name in zip(row, above, strict=False)
+        if cell.strip()
+    )
+    return not digits and not again and len(set(cells)) > 1
 
 
 def valued_columns(body: Sequence[Row]) -> set[int]:
@@ -204,4 +236,5 @@ def join_names(rows: Sequence[Row], width: int) -> tuple[str, ...]:
             higher = any(higher[column].strip() for higher in padded[:level])
             if not cell.strip() and carried and below and not (higher and level):
                 upper[column] = carried
-    return tuple(" ".join(part.strip() for part in parts if part.strip()) for parts in zip(*padded, strict=True))
+    stacked = ([part.strip() for part in parts if part.strip()] for parts in zip(*padded, strict=True))
+    return tuple(" ".join(dict.fromkeys(parts)) for parts in stacked)
