@@ -58,11 +58,8 @@ class Reader(Taking, Superlatives, Listing):
         for f in self.filters:
             if f.op in ("=", "is") and len(set(f.columns)) == 1:
                 held.setdefault(f.columns[0], set()).add(f.values)
-        both = (
-            "both" in self.linker.folded
-            and any(len(f.sides) > 1 for f in self.filters)
-            and not any(n.letter in "Gv" for n in self.row)
-        )
+        pair = any(len(f.sides) > 1 for f in self.filters) or any(n.letter == "@" for n in self.row)
+        both = "both" in self.linker.folded and pair and not any(n.letter in "Gv" for n in self.row)
         if both or any(len(values) > 1 for values in held.values()):
             raise NotRead(*[f.said for f in self.filters])
 

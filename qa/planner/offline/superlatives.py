@@ -151,6 +151,9 @@ class Superlatives(Groups):
 
     def _super_value(self, asked: Asked, direction: str, column: Column) -> bool:
         query = self.query
+        if asked.counts or column.owner not in (None, self.index.table.name):
+            # `how many … in the stadium with the highest capacity` asks for rows of one group, not for the capacity
+            raise NotRead(column.name)
         lead = [n for n in self.row if n.letter not in "sF"][:2]
         whose = len(lead) == 2 and lead[0].letter in "wt" and lead[1].letter == "n"
         if whose and not asked.value and (asked.limit or 1) == 1 and not asked.top:
