@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any
 
 import streamlit as st
 
@@ -25,6 +25,7 @@ WIDE = frozenset({"data", "board", "audit"})
 def open_page(key: str) -> Session:
     """Set this page up, draw the sidebar, and give the visitor's session. The first call of every page."""
     _, label, icon = PAGES[key]
+    here = session()
     st.set_page_config(
         page_title=f"{label} · DataFrame QA",
         page_icon=icon,
@@ -33,9 +34,8 @@ def open_page(key: str) -> Session:
     )
     theme.apply(wide=key in WIDE)
     sign_in.gate()
-    here = session()
     settle(here)
-    with st.sidebar:
+    with _place():
         st.markdown("**DataFrame QA**")
         with st.container(key="nav"):
             for file, text, symbol in PAGES.values():
@@ -44,12 +44,10 @@ def open_page(key: str) -> Session:
     return here
 
 
-def _sidebar(here: Session, key: str) -> Literal["auto", "collapsed"]:
-    """On a phone the sidebar covers the page, so it closes on the way to another one; only a changed state closes it."""
-    if key != here.page:
-        here.page, here.visits = key, here.visits + 1
+def _place() -> Any:
+    """Where the navigation goes: the sidebar, or on a phone, where that would cover the page, a menu above it."""
     phone = "Mobi" in (st.context.headers.get("User-Agent") or "")
-    return "collapsed" if phone and here.visits % 2 else "auto"
+    return st.popover("Menu", icon=":material/menu:", type="tertiary") if phone else st.sidebar
 
 
 def title(text: str, under: str = "") -> None:

@@ -89,7 +89,6 @@ class Session:
         self.shares_opened: set[str] = set()
         self.counter = 0
         self.uploaders = 0
-        self.page, self.visits = "", 0
         self.editing: str | None = None
         self.drafts: dict[str, list[dict[str, Any]]] = {}
         self.upload_errors: list[LoadError] = []

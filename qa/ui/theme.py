@@ -26,6 +26,7 @@ CSS = """
   [class*="st-key-earlier-"] button { text-align: left; padding: 0; min-height: 0; }
   button[data-testid^="stBaseButton-primary"]:not(:disabled) { color: light-dark(#ffffff, #0b1622); }
   :focus-visible:not(textarea):not(input) { outline: 2px solid currentColor; outline-offset: 2px; }
+  @media (hover: none) { .modebar { display: none !important; } }
   @media (max-width: 640px) {
     [data-testid="stMainBlockContainer"] { padding: 3.75rem 1rem 6rem; }
     [class*="st-key-value-"] [data-testid="stText"] { font-size: 2.1rem; }

@@ -12,10 +12,9 @@ from pathlib import Path
 from playwright.sync_api import Page, sync_playwright
 
 from tests.e2e.conftest import BROWSERS, serve
-from tests.e2e.steps import ask, go, settled, upload, visit
+from tests.e2e.steps import PHONE, ask, go, settled, upload, visit
 
 SIZES = {"desktop": (1280, 1700), "phone": (390, 1700)}
-PHONE = "Mozilla/5.0 (Linux; Android 15) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140 Mobile Safari/537.36"
 SCHEMES = ("light", "dark")
 
 DIRTY = "Datum;Umsatz;Region\n31.12.2024;1.234,50 €;Nord\n01.01.2025;(200,00 €);Süd\nn/a;99,00 €;Nord\n"

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from playwright.sync_api import Locator, Page, expect
 
+PHONE = "Mozilla/5.0 (Linux; Android 15) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140 Mobile Safari/537.36"
 BUSY = 60_000
 """milliseconds a visitor may wait on a busy machine"""
 
@@ -62,7 +63,7 @@ def download(page: Page, card: Locator, format: str) -> bytes:
 def go(page: Page, name: str, heading: str | None = None) -> None:
     """Follow a link of the navigation, as one does: nothing of the session is lost on the way."""
     if page.viewport_size and page.viewport_size["width"] < 700:
-        page.get_by_test_id("stExpandSidebarButton").click()
+        page.get_by_role("button", name="Menu", exact=True).click()
     page.locator(".st-key-nav").get_by_role("link", name=name, exact=True).click()
     expect(page.get_by_role("heading", level=1)).to_have_text(heading or name, timeout=BUSY)
     settled(page)

@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.e2e.steps import BUSY, ask, card, download, go, settled, upload, visit, wait_until
+from tests.e2e.steps import BUSY, PHONE, ask, card, download, go, upload, visit, wait_until
 from tests.wire.server import Say
 from tests.wire.server import serve as provider_of
 
@@ -259,11 +259,13 @@ def test_a_question_that_is_not_understood_is_declined_with_its_words(page: Page
 
 
 def test_on_a_phone_nothing_is_wider_than_the_screen(browser: Browser, server: str) -> None:
-    with browser.new_context(viewport={"width": 390, "height": 844}, is_mobile=True, has_touch=True) as phone:
+    small = {"width": 390, "height": 844}
+    with browser.new_context(viewport=small, is_mobile=True, has_touch=True, user_agent=PHONE) as phone:
         page = phone.new_page()
         visit(page, server)
         ask(page, "average median list price by state")
         wide = page.evaluate("document.scrollingElement.scrollWidth - document.scrollingElement.clientWidth")
         assert wide <= 0
         expect(page.get_by_test_id("stChatInputTextArea")).to_be_visible()
-        settled(page)
+        go(page, "Settings")
+        expect(page.locator(".st-key-nav")).to_have_count(0)
