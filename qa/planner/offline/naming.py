@@ -212,6 +212,14 @@ class Naming:
         whole = share >= 1
         return (0.82 if whole else 0.42 + 0.36 * share + head) * (1.0 if exact == len(said) else 0.92)
 
+    def hyphen(self, at: int) -> bool:
+        """The dash joins two words (`new-listings`): it stands between letters without a space, and is no minus."""
+        if self.folded[at] != "-" or not 0 < at < len(self.toks) - 1:
+            return False
+        before, dash, after = self.toks[at - 1 : at + 2]
+        close = before.end == dash.start and dash.end == after.start
+        return close and before.text[-1].isalpha() and after.text[0].isalpha()
+
     # arithmetic written out
     def _arithmetic(self, named: list[Link]) -> Iterable[Link]:
         """`(price - cost) / price`: the longest stretches of numeric columns, numbers and operators."""
