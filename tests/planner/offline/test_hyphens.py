@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+import pytest
+
+from qa.data.catalog import open_tables
 from qa.planner import offline
-from tests.tables import table
-
-MARKETS = table("markets", {"region": ["a", "b", "c"], "new_listings": [5, 6, 7], "inventory": [10, 20, 30]})
 
 
-def derived(question: str) -> list[str]:
-    reply = offline.plan(question, [MARKETS])
+@pytest.mark.parametrize(
+    ("question", "start"),
+    [
+        ("which markets have the highest new-listings-to-inventory ratio", "new_listings / for_sale_inventory as "),
+        ("what is the new_listings - for_sale_inventory by state", "new_listings - for_sale_inventory as "),
+    ],
+)
+def test_only_a_dash_that_joins_no_words_subtracts(question: str, start: str, samples: Path) -> None:
+    reply = offline.plan(question, open_tables(samples / "housing.parquet").tables)
     assert reply["reply"] == "plan", reply
-    return [text for step in reply["parts"][0]["steps"] if step["op"] == "derive" for text in step["columns"]]
-
-
-def test_a_hyphenated_ratio_divides() -> None:
-    (formula,) = derived("which regions have the highest new-listings-to-inventory ratio")
-    assert formula.startswith("new_listings / inventory as ")
-
-
-def test_a_minus_between_columns_subtracts() -> None:
-    (formula,) = derived("what is the average of new_listings - inventory")
-    assert formula.startswith("new_listings - inventory as ")
+    (formula,) = [text for step in reply["parts"][0]["steps"] if step["op"] == "derive" for text in step["columns"]]
+    assert formula.startswith(start)
