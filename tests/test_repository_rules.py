@@ -162,7 +162,7 @@ def test_the_readme_has_exactly_two_set_up_commands_and_both_exist() -> None:
         (swallows_everything, "try:\n    x\nexcept BaseException:\n    pass", "try:\n    x\nexcept BaseException:\n    raise"),
         (row_by_row, "frame.map_elements(f)", "frame.map_batches(f)"),
         (MACHINE.search, "open('/work/" + "shared/x')", "GET /work-item/7"),
-        (MACHINE.search, "file:///opt/" + "pypi", "https://pypi.org/simple"),
+        (MACHINE.search, "file:///opt/" + "pypi", "https://pypi" + ".org/simple"),
     ],
 )  # fmt: skip
 def test_each_rule_tells_right_from_wrong(rule: object, wrong: str, right: str) -> None:
