@@ -35,7 +35,7 @@ def open_page(key: str) -> Session:
     theme.apply(wide=key in WIDE)
     sign_in.gate()
     settle(here)
-    with _place():
+    with _place(key):
         st.markdown("**DataFrame QA**")
         with st.container(key="nav"):
             for file, text, symbol in PAGES.values():
@@ -44,10 +44,15 @@ def open_page(key: str) -> Session:
     return here
 
 
-def _place() -> Any:
+def _place(key: str) -> Any:
     """Where the navigation goes: the sidebar, or on a phone, where that would cover the page, a menu above it."""
     phone = "Mobi" in (st.context.headers.get("User-Agent") or "")
-    return st.popover("Menu", icon=":material/menu:", type="tertiary") if phone else st.sidebar
+    if not phone:
+        return st.sidebar
+    # Another key and another place in the page on each page: the menu that was open is not this one.
+    for _ in range(list(PAGES).index(key)):
+        st.empty()
+    return st.popover("Menu", icon=":material/menu:", type="tertiary", key=f"menu-of-{key}")
 
 
 def title(text: str, under: str = "") -> None:
