@@ -120,28 +120,25 @@ class Shelf:
         self._options, self._cache = options, cache
         self._lock = threading.Lock()
         self._opened: dict[Path, tuple[tuple[int, ...], Opened]] = {}
-        read = partial(load, options=options)
-        self._shelves = [
-            Catalog([place], read=read, cache=cache) if _holds_files(place) else Path(place) for place in places
-        ]
+        self._shelves = [Folder(place, options, cache) if _holds_files(place) else Path(place) for place in places]
 
     def tables(self) -> Tables:
         """Every table, as of now. Raises LoadError for a named file that is not there or cannot be read."""
         with self._lock:
             return _named_apart([shown for shelf in self._shelves for shown in self._of(shelf)])
 
-    def _of(self, shelf: Catalog | Path) -> Iterator[tuple[Tables, Path | None]]:
+    def _of(self, shelf: Folder | Path) -> Iterator[tuple[Tables, Path | None]]:
         if isinstance(shelf, Path):
             opened = self._read(shelf)
             yield Tables(opened.tables, opened.semantics, findings=opened.findings), shelf
             return
-        shelf.refresh()
-        entries = [shelf.open(entry.name) for entry in shelf.entries]
+        catalog = shelf.catalog()
+        entries = [catalog.open(entry.name) for entry in catalog.entries]
         for entry in entries:
             if entry.opened:
                 known = entry.opened
                 yield Tables(known.tables, known.semantics, findings=known.findings), entry.path
-        yield Tables(problems=tuple(shelf.problems)), None
+        yield Tables(problems=tuple(catalog.problems)), None
 
     def _read(self, path: Path) -> Opened:
         if not path.exists():
@@ -152,6 +149,33 @@ class Shelf:
             known = (stamp, open_tables(path, options=self._options, cache=self._cache))
             self._opened[path] = known
         return known[1]
+
+
+class Folder:
+    """The catalog of a folder or address. One whose semantic files changed is made anew; what was read stays in the cache."""
+
+    def __init__(self, place: Place, options: ReadOptions, cache: Path | None) -> None:
+        self._place, self._cache = place, cache
+        self._read = partial(load, options=options)
+        self._described: dict[Path, int] | None = None
+        self._catalog = self._made()
+
+    def catalog(self) -> Catalog:
+        """The catalog as of now."""
+        described = self._stamps()
+        if described == self._described:
+            self._catalog.refresh()
+        else:
+            self._catalog, self._described = self._made(), described
+        return self._catalog
+
+    def _made(self) -> Catalog:
+        return Catalog([self._place], read=self._read, cache=self._cache)
+
+    def _stamps(self) -> dict[Path, int]:
+        if is_address(str(self._place)):
+            return {}
+        return {path: path.stat().st_mtime_ns for path in Path(self._place).rglob(f"*{ENDING}") if path.is_file()}
 
 
 def gather(places: Sequence[Place], *, options: ReadOptions = _NO_OPTIONS, cache: Path | None = None) -> Tables:

@@ -183,11 +183,11 @@ def without_kept(table: Table) -> Table:
         rows=table.rows,
         digest=table.digest,
         profile=profile,
-        report=_report(table, home),
+        report=report_without(table, home),
     )
 
 
-def _report(table: Table, hidden: set[str]) -> LoadReport:
+def report_without(table: Table, hidden: set[str]) -> LoadReport:
     """The load report without the columns and cells that are kept at home."""
     report = table.report
     return report.model_copy(update={

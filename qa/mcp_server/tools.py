@@ -14,18 +14,20 @@ from qa.data.gather import Tables
 from qa.data.relations import relationships as relations_of
 from qa.data.search import search
 from qa.data.semantics import Semantics, questions_checked
-from qa.data.table import Table
+from qa.data.table import ColumnProfile, Table
 from qa.data.verified import with_question
 from qa.engine.sql_engine import statement
 from qa.errors import Issue, LoadError, PlanError
 from qa.mcp_server import outputs
-from qa.mcp_server.desk import ROWS_MOST, ROWS_UNASKED, Desk, cells_kept, without_kept
+from qa.mcp_server.desk import ROWS_MOST, ROWS_UNASKED, Desk, cells_kept, report_without, without_kept
 from qa.mcp_server.server import Server, add_tool
 from qa.plan.functions.aggregates import NoTwin
 from qa.plan.plan import PlanReply, as_json, parse_reply
 from qa.planner import offline
 
 SAMPLE_MOST = 50
+FEW = 5
+"""Below so many distinct values, bounds and quartiles are the cells themselves."""
 WRITES = ToolAnnotations(read_only_hint=False, destructive_hint=False, idempotent_hint=True, open_world_hint=False)
 
 TableName = Annotated[str, Field(max_length=200, description="name of a table, as list_tables gives it; never a path")]
@@ -136,10 +138,19 @@ def description_of(table: Table) -> outputs.TableDescription:
 
 
 def profile_of(table: Table) -> outputs.TableProfile:
-    """The profile; of a column whose cells are kept at home without its frequent values."""
+    """The profile and the load report; of a column whose cells are kept at home without what quotes a cell."""
     kept = cells_kept(table)
-    columns = tuple(c.model_copy(update={"top": ()}) if c.name in kept else c for c in table.profile.columns)
-    return outputs.TableProfile(profile=table.profile.model_copy(update={"columns": columns}), report=table.report)
+    columns = tuple(c.model_copy(update=_unquoted(c)) if c.name in kept else c for c in table.profile.columns)
+    report = report_without(table, kept) if kept else table.report
+    return outputs.TableProfile(profile=table.profile.model_copy(update={"columns": columns}), report=report)
+
+
+def _unquoted(column: ColumnProfile) -> dict[str, Any]:
+    """What to leave out of a column's statistics so that they hold no cell: of few values they all do."""
+    few = column.distinct < FEW
+    bounds = {} if column.kind.numeric and not few else {"low": None, "high": None}
+    quartiles = dict.fromkeys(("q25", "median", "q75"), None) | {"histogram": ()} if few else {}
+    return {"top": (), **bounds, **quartiles}
 
 
 def add_asking(server: Server, desk: Desk) -> None:
