@@ -35,7 +35,14 @@ def ask(here: Session, dataset: Dataset, question: str, *, careful: bool = False
 
     def work(progress: Progress) -> Answer:
         return pipeline.ask(
-            question, tables, settings=own, history=turns, progress=progress, pool=workers, session=name
+            question,
+            tables,
+            settings=own,
+            history=turns,
+            progress=progress,
+            pool=workers,
+            session=name,
+            semantics=dataset.semantics,
         )
 
     _start(here, Job(question, dataset, work, note="asked carefully" if careful else None))
@@ -56,7 +63,14 @@ def run(
 
     def work(progress: Progress) -> Answer:
         return pipeline.run_plan(
-            reply, tables, settings=own, question=question, progress=progress, pool=workers, session=name
+            reply,
+            tables,
+            settings=own,
+            question=question,
+            progress=progress,
+            pool=workers,
+            session=name,
+            semantics=dataset.semantics,
         )
 
     _start(here, Job(question, dataset, work, note=note, proposed=proposed, shared=shared))

@@ -11,7 +11,8 @@ from typing import Protocol
 
 import streamlit as st
 
-from qa.data.read import ReadOptions, load, load_isolated
+from qa.data.catalog import Opened, open_tables
+from qa.data.read import ReadOptions, load_isolated
 from qa.data.table import Table
 from qa.errors import Issue, LoadError
 from qa.settings import settings
@@ -103,8 +104,15 @@ def sample(key: str) -> Dataset:
     """A sample's tables, read once for the whole server and never changed."""
     entry = SAMPLES[key]
     paths = [ROOT / "sample_data" / file for file in entry.files]
-    tables = tuple(table for path in paths for table in load(path, cache=settings().cache))
-    return Dataset(f"sample:{key}", entry.label, entry.blurb, tables)
+    return _described(
+        f"sample:{key}", entry.label, entry.blurb, [open_tables(path, cache=settings().cache) for path in paths]
+    )
+
+
+def _described(key: str, label: str, blurb: str, opened: Sequence[Opened]) -> Dataset:
+    """A dataset of opened files, their semantic files applied."""
+    tables = tuple(table for one in opened for table in one.tables)
+    return Dataset(key, label, blurb, tables, {name: file for one in opened for name, file in one.semantics.items()})
 
 
 def _catalog() -> list[Path]:
@@ -122,7 +130,8 @@ def _catalog_file(path: str) -> Dataset:
 
 @st.cache_resource(show_spinner=False, max_entries=20)
 def _catalog_tables(path: str, changed: int, size: int) -> Dataset:
-    return Dataset(f"file:{path}", Path(path).name, "", tuple(load_isolated(Path(path), cache=settings().cache)))
+    opened = open_tables(Path(path), read=load_isolated, cache=settings().cache)
+    return _described(f"file:{path}", Path(path).name, "", [opened])
 
 
 SUFFIXES = {

@@ -6,7 +6,7 @@ import secrets
 import shutil
 import tempfile
 import weakref
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -17,6 +17,7 @@ import streamlit as st
 from qa.answer.answer import Answer
 from qa.answer.board import Board
 from qa.answer.share import Shared
+from qa.data.semantics import Semantics
 from qa.data.table import Table
 from qa.errors import LoadError
 from qa.settings import Settings
@@ -34,6 +35,8 @@ class Dataset:
     label: str
     blurb: str
     tables: tuple[Table, ...]
+    semantics: Mapping[str, Semantics] = field(default_factory=dict)
+    """semantic files by table, where one lies beside the data"""
 
     @property
     def digests(self) -> dict[str, str]:
