@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
 import sys
 from pathlib import Path
 
+import anyio
 import pytest
 
 ROOT = Path(__file__).parents[1]
@@ -34,6 +36,32 @@ def test_a_terminal_example_does_what_it_says(command: str, tmp_path: Path) -> N
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout.strip()
+
+
+def test_the_python_example_runs(tmp_path: Path) -> None:
+    code = README.split("\n## From Python\n")[1].split("```python\n")[1].split("```")[0]
+    own = os.environ | {"QA_AUDIT": str(tmp_path / "audit.sqlite"), "QA_CACHE": str(tmp_path / "cache")}
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, env=own, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "953" in done.stdout
+
+
+def test_the_assistant_example_starts_a_server_that_answers(tmp_path: Path) -> None:
+    block = json.loads(README.split("\n## For an assistant\n")[1].split("```json\n")[1].split("```")[0])
+    told = block["mcpServers"]["tables"]
+    own = os.environ | {"QA_AUDIT": str(tmp_path / "audit.sqlite"), "QA_CACHE": str(tmp_path / "cache")}
+    command = sys.executable if told["command"] == "python" else told["command"]
+
+    async def main() -> int:
+        import mcp
+        from mcp.client.stdio import StdioServerParameters
+
+        server = StdioServerParameters(command=command, args=told["args"], env=own, cwd=ROOT)
+        async with mcp.Client(server) as client:
+            found = await client.call_tool("list_tables", {})
+            return int(found.structured_content["total"])
+
+    assert anyio.run(main) == 4
 
 
 def test_the_plain_commands_do_what_the_make_targets_do() -> None:
