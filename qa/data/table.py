@@ -137,7 +137,15 @@ class Table:
     """
 
     def __init__(
-        self, *, name: str, path: Path, columns: Sequence[Column], rows: int, digest: str, profile: Profile, report: LoadReport
+        self,
+        *,
+        name: str,
+        path: Path,
+        columns: Sequence[Column],
+        rows: int,
+        digest: str,
+        profile: Profile,
+        report: LoadReport,
     ) -> None:
         self.name = name
         self.path = path
