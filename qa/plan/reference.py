@@ -135,20 +135,20 @@ def _step_signature(op: str, cls: type[Step]) -> str:
 
 
 def _functions() -> list[str]:
+    """The functions of each family; those that take the same arguments share them: `floor|ceil(x)`."""
     titles = {"row": "Row functions", "aggregate": "Aggregates", "window": "In window steps (they use its by and order)"}
-    rows = {family: [_short(row) for row in _every() if row.family == family and not row.operator] for family in titles}
-    return [f"{titles[family]}: {' '.join(names)}" for family, names in rows.items() if names]
+    lines = []
+    for family, title in titles.items():
+        alike: dict[str, list[str]] = {}
+        for row in _every():
+            if row.family == family and not row.operator:
+                alike.setdefault(row.signature.removeprefix(row.name).replace(", ", ","), []).append(row.name)
+        lines += [f"{title}: {' '.join('|'.join(names) + args for args, names in alike.items())}"] if alike else []
+    return lines
 
 
 def _every() -> list[Function]:
-    return [*FUNCTIONS.values(), *WINDOWED.values()]
-
-
-def _short(row: Function) -> str:
-    """`round(x,digits=0)`, without spaces."""
-    if row.name == "count":
-        return "count() count(x)"
-    return row.signature.replace(", ", ",")
+    return [row for row in (*FUNCTIONS.values(), *WINDOWED.values()) if not row.name.startswith("_")]
 
 
 # ---- for a reader ----------------------------------------------------------------------------

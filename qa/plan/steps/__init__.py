@@ -1,24 +1,25 @@
-"""The steps of the language, one file each."""
+"""The steps of the language, one file each; a file put here is a step of the language."""
 
 from __future__ import annotations
 
-from qa.plan.steps.derive import Derive
-from qa.plan.steps.distinct import Distinct
-from qa.plan.steps.explode import Explode
-from qa.plan.steps.pivot import Pivot
-from qa.plan.steps.rename import Rename
-from qa.plan.steps.sample import Sample
-from qa.plan.steps.union import Union
-from qa.plan.steps.unpivot import Unpivot
-from qa.plan.steps.filter import Filter
-from qa.plan.steps.join import Join
-from qa.plan.steps.limit import Limit
-from qa.plan.steps.select import Select
-from qa.plan.steps.sort import Sort
-from qa.plan.steps.step import CheckedStep, Step, StepExample
-from qa.plan.steps.summarize import Summarize
-from qa.plan.steps.window import Window
+import importlib
+import pkgutil
+from typing import get_args
 
-STEPS: dict[str, type[Step]] = {step.model_fields["op"].annotation.__args__[0]: step for step in (Filter, Derive, Summarize, Sort, Limit, Select, Window, Join, Union, Distinct, Rename, Pivot, Unpivot, Explode, Sample)}  # type: ignore[union-attr]
+from qa.plan.steps.step import CheckedStep, Step, StepExample
+
+_FIRST = ("filter", "derive", "summarize", "sort", "limit", "select", "window", "join")
+"""Steps that are taught first; the others follow by name."""
+
+
+def _found() -> dict[str, type[Step]]:
+    """Every step class of this package by its op."""
+    for module in pkgutil.iter_modules(__path__):
+        importlib.import_module(f"{__name__}.{module.name}")
+    steps = {str(get_args(cls.model_fields["op"].annotation)[0]): cls for cls in Step.__subclasses__()}
+    return {op: steps[op] for op in sorted(steps, key=lambda op: (_FIRST.index(op) if op in _FIRST else len(_FIRST), op))}
+
+
+STEPS: dict[str, type[Step]] = _found()
 
 __all__ = ["STEPS", "CheckedStep", "Step", "StepExample"]

@@ -23,9 +23,9 @@ from qa.plan.steps.step import (
     StepExample,
     output,
     sql_outputs,
-    star,
     uses_position,
     with_outputs,
+    without,
     worded,
 )
 from qa.plan.typed import Output
@@ -90,8 +90,9 @@ class CheckedDerive(CheckedStep):
         return derived.drop(POSITION) if uses_position(*formulas) else derived
 
     def sql(self, source: exp.Table, lower: SqlLowering) -> exp.Expression:
-        ready = self.sql_ready(source, lower, *(o.typed for o in self.outputs))
-        return star(sql_outputs(ready, self.outputs, lower))
+        formulas = [o.typed for o in self.outputs]
+        derived = sql_outputs(self.sql_ready(source, lower, *formulas), self.outputs, lower)
+        return without(derived, [POSITION] if uses_position(*formulas) else [])
 
     def describe(self) -> str:
         return f"compute {worded([o.text for o in self.outputs])}"

@@ -11,7 +11,16 @@ from sqlglot import exp
 
 from qa.plan.bind import Binder
 from qa.plan.scope import Scope
-from qa.plan.steps.step import CheckedStep, PolarsLowering, SqlLowering, Step, StepExample, star
+from qa.plan.steps.step import (
+    POSITION,
+    CheckedStep,
+    PolarsLowering,
+    SqlLowering,
+    Step,
+    StepExample,
+    uses_position,
+    without,
+)
 from qa.plan.typed import Aggregate, Ref, Typed, Windowed
 
 
@@ -22,6 +31,7 @@ class Filter(Step):
     where: str = Field(description="boolean formula")
     words: ClassVar = ("where", "only", "with", "whose", "that have", "for")
     examples: ClassVar = (
+        StepExample({"op": "filter", "where": "row_index() <= 2"}, {"x": [5, 6, 7]}, ["x"], [[5], [6]]),
         StepExample({"op": "filter", "where": "x > 1"}, {"x": [1, 2, None, 3]}, ["x"], [[2], [3]]),
         StepExample({"op": "filter", "where": "x > mean(x)"}, {"x": [1, 2, None, 6]}, ["x"], [[6]]),
         StepExample({"op": "filter", "where": "x > mean(x, by=g)"}, {"g": ["a", "a", "b"], "x": [1, 3, 9]}, ["g", "x"], [["a", 3]]),
@@ -48,15 +58,17 @@ class CheckedFilter(CheckedStep):
     where: Typed
 
     def polars(self, frame: pl.LazyFrame, lower: PolarsLowering) -> pl.LazyFrame:
-        return self.ready(frame, self.where).filter(lower.terms(self.where))
+        kept = self.ready(frame, self.where).filter(lower.terms(self.where))
+        return kept.drop(POSITION) if uses_position(self.where) else kept
 
     def sql(self, source: exp.Table, lower: SqlLowering) -> exp.Expression:
         ready = self.sql_ready(source, lower, self.where)
         condition = lower.terms(self.where)
+        own = [POSITION] if uses_position(self.where) else []
         if condition.find(exp.Window) is None:
-            return star(ready).where(condition)
+            return without(ready, own).where(condition)
         kept = lower.named(exp.select(exp.Star(), exp.alias_(condition, "kept", quoted=True)).from_(ready), "marked")
-        return exp.select(exp.Star(except_=[exp.column("kept", quoted=True)])).from_(kept).where(exp.column("kept", quoted=True))
+        return without(kept, [*own, "kept"]).where(exp.column("kept", quoted=True))
 
     def describe(self) -> str:
         return f"keep the rows where {self.step.where}"

@@ -161,6 +161,11 @@ def star(source: exp.Table) -> exp.Select:
     return exp.select(exp.Star()).from_(source)
 
 
+def without(source: exp.Table, ids: Sequence[str]) -> exp.Select:
+    """Every column but some that only the step itself needed."""
+    return exp.select(exp.Star(**({"except_": [exp.column(id, quoted=True) for id in ids]} if ids else {}))).from_(source)
+
+
 class Issues:
     """Gathers issues so that a step reports all of them at once."""
 
