@@ -10,6 +10,7 @@ import duckdb
 import polars as pl
 from sqlglot import exp
 
+from qa.plan.functions.probabilities import UDFS
 from qa.plan.check import CheckedPart, CheckedPipeline, CheckedPlan
 from qa.plan.sql_terms import SqlTerms, let_table, name, ordered
 from qa.plan.steps.step import sql_outputs
@@ -118,12 +119,21 @@ def connect(tables: Mapping[str, Stored], memory_mb: int | None = None) -> duckd
     return connection
 
 
+def lend(connection: duckdb.DuckDBPyConnection, select: exp.Expr) -> None:
+    """Gives DuckDB the Python functions that a statement calls: p-values and rank tests."""
+    called = {str(node.this) for node in select.find_all(exp.Anonymous)} & UDFS.keys()
+    for function in sorted(called):
+        python, parameters = UDFS[function]
+        connection.create_function(function, python, parameters, "DOUBLE")  # type: ignore[arg-type]
+
+
 def run_sql(
     select: exp.Expr, tables: Mapping[str, Stored], limit: int | None = None, memory_mb: int | None = None
 ) -> pl.DataFrame:
     """The rows of a statement, from DuckDB."""
     connection = connect(tables, memory_mb)
     try:
+        lend(connection, select)
         limited = select.limit(limit) if limit is not None and isinstance(select, exp.Select) else select
         frame = pl.from_arrow(connection.sql(limited.sql(dialect="duckdb")).to_arrow_table())
         assert isinstance(frame, pl.DataFrame)

@@ -95,6 +95,8 @@ def displayed(value: Any) -> str:
     match value:
         case None:
             return "(missing)"
+        case str() if not value.strip():
+            return "(empty)" if not value else f"(blank {len(value)})"
         case bool():
             return "true" if value else "false"
         case float() if value.is_integer() and abs(value) < 1e15:

@@ -26,7 +26,7 @@ from qa.plan.steps.step import (
     with_outputs,
     worded,
 )
-from qa.plan.typed import Aggregate, Guard, Output, Ref, Typed, column_of, walk
+from qa.plan.typed import Aggregate, Guard, Output, Ref, Typed, Watch, column_of, walk
 from qa.types import Column, Kind, Order, Schema
 
 
@@ -177,6 +177,9 @@ class CheckedSummarize(CheckedStep):
         values.append(exp.alias_(exp.Count(this=exp.Star()), self.rows_id, quoted=True))
         select = exp.select(*[key.copy() for key in keys], *values).from_(source)
         return select.group_by(*keys) if keys else select
+
+    def tallies(self, frame: pl.LazyFrame, lower: PolarsLowering) -> list[tuple[Watch, pl.LazyFrame]]:
+        return super().tallies(with_outputs(frame, [key for key in self.keys if not isinstance(key.typed, Ref)], lower), lower) if self.watches else []
 
     def guarded(self, frame: pl.LazyFrame, lower: PolarsLowering) -> list[tuple[Guard, pl.LazyFrame]]:
         if not self.guards:

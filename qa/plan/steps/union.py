@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from qa.plan.check import CheckedPipeline
 
 How = Literal["all", "distinct", "intersect", "except"]
-_SQL_TYPES = {
+SQL_TYPES = {
     Kind.BOOLEAN: "BOOLEAN", Kind.INTEGER: "BIGINT", Kind.NUMBER: "DOUBLE", Kind.TEXT: "VARCHAR", Kind.DATE: "DATE", Kind.DATETIME: "TIMESTAMP",
     Kind.TIME: "TIME", Kind.DURATION: "BIGINT", Kind.DECIMAL: "DOUBLE", Kind.LIST: "VARCHAR[]",
 }  # fmt: skip
@@ -78,14 +78,14 @@ class Union(Step):
                 scope.refuse("names_differ", f"{found[0][1].name!r} is not in every table.", "Select the same columns of each first.", "tables")
             if len({index for index, _ in found}) != len(found):
                 scope.refuse("ambiguous_name", f"Two columns here are named {found[0][1].name!r}.", "Rename one of them first.", "tables")
-            made = replace(_common(scope, [c for _, c in found], len(found) == len(schemas)), id=scope.world.ids.fresh())
+            made = replace(common(scope, [c for _, c in found], len(found) == len(schemas)), id=scope.world.ids.fresh())
             columns.append(made)
             for index, column in found:
                 sources[index][made.id] = column.id
         return columns, sources
 
 
-def _common(scope: Scope, found: Sequence[Column], everywhere: bool) -> Column:
+def common(scope: Scope, found: Sequence[Column], everywhere: bool) -> Column:
     kinds = {column.kind for column in found}
     first = found[0]
     kind = first.kind
@@ -156,7 +156,7 @@ class CheckedUnion(CheckedStep):
         values: list[exp.Expression] = []
         for column in self.columns:
             old = self.sources[index].get(column.id)
-            kind = exp.DataType.build("TIMESTAMPTZ" if column.zone else _SQL_TYPES[column.kind])
+            kind = exp.DataType.build("TIMESTAMPTZ" if column.zone else SQL_TYPES[column.kind])
             values.append(exp.alias_(exp.Cast(this=exp.Null() if old is None else name(old), to=kind), column.id, quoted=True))
         if self.label:
             values.append(exp.alias_(exp.Literal.string(self.names[index]), self.label, quoted=True))
@@ -168,9 +168,9 @@ class CheckedUnion(CheckedStep):
         pieces = [lower.named(self.sql_piece(0, source, self.before.order), "piece")]
         pieces += [lower.named(self.sql_piece(i, lower.pipeline(other), other.schema.order), "piece") for i, other in enumerate(self.reads, 1)]
         if self.step.how == "all":
-            return _stacked(pieces)
+            return stacked(pieces)
         if self.step.how == "distinct":
-            return self.first_of(lower.named(_stacked(pieces), "stacked"), lower)
+            return self.first_of(lower.named(stacked(pieces), "stacked"), lower)
         first = exp.alias_(lower.named(self.first_of(pieces[0], lower), "first"), "f", table=True)
         select = exp.select(exp.Star()).from_(first)
         for piece in pieces[1:]:
@@ -195,6 +195,6 @@ class CheckedUnion(CheckedStep):
         }[self.step.how]  # fmt: skip
 
 
-def _stacked(pieces: Sequence[exp.Table]) -> exp.Expression:
+def stacked(pieces: Sequence[exp.Table]) -> exp.Expression:
     selects: list[exp.Expression] = [exp.select(exp.Star()).from_(piece) for piece in pieces]
     return reduce(lambda a, b: exp.Union(this=a, expression=b, distinct=False), selects)

@@ -16,7 +16,7 @@ from qa.plan.scope import Scope
 from qa.plan.sql_terms import name
 from qa.plan.steps.select import choose
 from qa.plan.steps.step import CheckedStep, PolarsLowering, SqlLowering, Step, StepExample, worded
-from qa.plan.steps.union import _SQL_TYPES, _common
+from qa.plan.steps.union import SQL_TYPES, common
 from qa.types import Column, Kind, Order, Schema
 
 
@@ -43,7 +43,7 @@ class Unpivot(Step):
         turned = [c for c in scope.schema if c.id not in gone] if self.columns is None else self.plain(scope, self.columns, "columns")
         if not turned:
             scope.refuse("empty_step", "unpivot turns no column.", "Name the columns.", "columns")
-        value = _common(scope, turned, everywhere=True)
+        value = common(scope, turned, everywhere=True)
         names = Column(scope.world.ids.fresh(), self.names_to, Kind.TEXT, nullable=False)
         values = replace(value, id=scope.world.ids.fresh(), name=self.values_to)
         scope.refuse_repeats([*(c.name for c in kept), self.names_to, self.values_to])
@@ -84,7 +84,7 @@ class CheckedUnpivot(CheckedStep):
         return pl.concat(pieces)
 
     def sql(self, source: exp.Table, lower: SqlLowering) -> exp.Expression:
-        kind = exp.DataType.build("TIMESTAMPTZ" if self.values.zone else _SQL_TYPES[self.values.kind])
+        kind = exp.DataType.build("TIMESTAMPTZ" if self.values.zone else SQL_TYPES[self.values.kind])
         pieces: list[exp.Expression] = []
         for index, column in enumerate(self.turned):
             named = exp.alias_(exp.Literal.string(column.name), self.names, quoted=True)
