@@ -1,0 +1,88 @@
+"""The correlate step."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import combinations
+from typing import ClassVar, Literal
+
+from pydantic import Field
+
+from qa.plan.formula import quoted_name
+from qa.plan.scope import Scope
+from qa.plan.steps.macro import CheckedMacro, CheckedStack, Inner, stack
+from qa.plan.steps.pivot import Pivot
+from qa.plan.steps.select import Select, choose
+from qa.plan.steps.step import CheckedStep, Issues, Step, StepExample, worded
+from qa.plan.steps.summarize import check_keys
+from qa.plan.steps.test import Test
+from qa.types import Column
+
+MOST = 200
+"""Pairs that one step may correlate."""
+_DATA = {"x": [1.0, 2.0, 3.0, 4.0, None], "y": [1.0, 3.0, 2.0, 5.0, 9.0]}
+
+
+class Correlate(Step):
+    """Correlation of every pair of columns, or of each column with `against`, with its p-value and the number of pairs.
+
+    A row with a missing side is left out of its pair.
+    """
+
+    op: Literal["correlate"]
+    columns: list[str] | None = Field(default=None, description="null takes all numeric columns")
+    against: str | None = Field(default=None, description="correlate each column with this one only")
+    by: list[str] | None = Field(default=None, description="for each of these keys")
+    method: Literal["pearson", "spearman", "kendall"] | None = Field(default=None, description="pearson unless given")
+    shape: Literal["long", "matrix"] | None = Field(default=None, description="long unless given")
+    words: ClassVar = ("correlation", "correlated with", "related to", "goes with")
+    examples: ClassVar = (
+        StepExample({"op": "correlate", "columns": ["x", "y"]}, _DATA, ["column_a", "column_b", "r", "n", "p_value"], [["x", "y", 0.8315218406202999, 4, 0.16847815937970012]]),
+        StepExample({"op": "correlate", "columns": ["x"], "against": "y", "method": "spearman"}, _DATA, ["column_a", "column_b", "r", "n", "p_value"], [["x", "y", 0.8, 4, 0.2]]),
+    )  # fmt: skip
+
+    def check(self, scope: Scope) -> CheckedStep:
+        issues = Issues()
+        keys = [key.column.name for key in check_keys(scope, self.by or [], issues)]
+        issues.done()
+        pairs = self.pairs(scope, keys)
+        if len(pairs) > MOST:
+            scope.refuse("too_big", f"These are {len(pairs)} pairs; {MOST} is the most.", "Name the columns, or use against.", "columns")
+        told = f"correlate {worded([a for a, _ in pairs[:4]])}{f' with {self.against}' if self.against else ''}"
+        pieces = [self.one(scope, pair, keys) for pair in pairs]
+        made = stack(scope, self, pieces, keys, told)
+        return made if self.shape != "matrix" else self.matrix(scope, made, keys, told)
+
+    def pairs(self, scope: Scope, keys: Sequence[str]) -> list[tuple[str, str]]:
+        if self.columns is None:
+            chosen = [c for c in scope.schema if c.kind.numeric and c.name not in keys]
+        else:
+            chosen = self.plain(scope, self.columns, "columns")
+        if self.against is not None:
+            target = self.plain(scope, [self.against], "against")[0]
+            found = [(c.name, target.name) for c in chosen if c.id != target.id]
+        else:
+            found = [(a.name, b.name) for a, b in combinations(chosen, 2)]
+        if not found:
+            scope.refuse("empty_step", "There are no two numeric columns to correlate.", "Name two columns.", "columns")
+        return found
+
+    def plain(self, scope: Scope, texts: Sequence[str], field: str) -> list[Column]:
+        outputs, columns = choose(scope, texts, field)
+        if outputs or not all(c.kind.numeric for c in columns):
+            scope.refuse("wrong_kind", "correlate takes numeric columns.", "Derive the formula first.", field)
+        return columns
+
+    def one(self, scope: Scope, pair: tuple[str, str], keys: Sequence[str]) -> Inner:
+        test = Test(op="test", kind=self.method or "pearson", columns=[quoted_name(name) for name in pair], by=self.by)
+        a, b = (name.replace("'", "''") for name in pair)
+        shown = [*(quoted_name(key) for key in keys), f"'{a}' as column_a", f"'{b}' as column_b", "statistic as r", "n", "p_value"]
+        return Inner(scope).then(test).then(Select(op="select", columns=shown))
+
+    def matrix(self, scope: Scope, made: CheckedStack, keys: Sequence[str], told: str) -> CheckedStep:
+        """One row for each column and one column for each of the others."""
+        inner = Inner(scope)
+        inner.steps, inner.schema = [made], made.after
+        names = list(dict.fromkeys(name for pair in self.pairs(scope, keys) for name in pair[1:]))
+        inner.then(Pivot(op="pivot", by=[*(quoted_name(key) for key in keys), "column_a"], names_from="column_b", values=["only(r) as r"], values_in=names))
+        return CheckedMacro(step=self, before=scope.schema, after=inner.schema, inner=inner.steps, told=told)
