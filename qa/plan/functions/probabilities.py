@@ -91,12 +91,53 @@ def rank_test(values: Numbers, others: list[Any], kind: str, sides: str, what: s
         return _finite(found.statistic if what == "statistic" else found.pvalue)
 
 
+def ols(target: Numbers, predictors: list[Numbers], term: float, what: str) -> float | None:
+    """One number of a least-squares fit; None where the terms do not determine it."""
+    import numpy as np
+    from scipy.stats import t
+
+    y = np.array(target, dtype=float)
+    if not len(y) or not predictors:
+        return None
+    design = np.column_stack([np.ones(len(y)), *(np.array(column, dtype=float) for column in predictors)])
+    n, terms = design.shape
+    if n < terms or np.linalg.matrix_rank(design) < terms:
+        return None
+    beta = np.linalg.lstsq(design, y, rcond=None)[0]
+    residual = y - design @ beta
+    squares, total, df, index = float(residual @ residual), float(((y - y.mean()) ** 2).sum()), n - terms, int(term)
+    match what.split():
+        case ["r2"]:
+            return _finite(1 - squares / total) if total > 0 else None
+        case ["adjusted_r2"]:
+            return _finite(1 - (squares / df) / (total / (n - 1))) if total > 0 and df > 0 else None
+        case ["rmse"]:
+            return _finite((squares / n) ** 0.5)
+        case ["mae"]:
+            return _finite(np.abs(residual).mean())
+        case ["estimate"]:
+            return _finite(beta[index])
+    if df <= 0:
+        return None
+    error = float((squares / df * np.linalg.inv(design.T @ design)[index, index]) ** 0.5)
+    match what.split():
+        case ["std_error"]:
+            return _finite(error)
+        case ["p_value"]:
+            return _finite(2 * t(df).sf(abs(beta[index]) / error)) if error > 0 else 0.0
+        case [end, level]:
+            half = float(t.ppf(0.5 + float(level) / 2, df)) * error
+            return _finite(beta[index] + (half if end == "ci_high" else -half))
+    return None
+
+
 UDFS: dict[str, tuple[Callable[..., Any], list[str]]] = {
     "qa_t_p": (t_p, ["DOUBLE", "DOUBLE", "VARCHAR"]),
     "qa_z_p": (z_p, ["DOUBLE", "VARCHAR"]),
     "qa_f_p": (f_p, ["DOUBLE", "DOUBLE", "DOUBLE"]),
     "qa_chi2_p": (chi2_p, ["DOUBLE", "DOUBLE"]),
     "qa_rank_numbers": (rank_test, ["DOUBLE[]", "DOUBLE[]", "VARCHAR", "VARCHAR", "VARCHAR"]),
+    "qa_ols": (ols, ["DOUBLE[]", "DOUBLE[][]", "DOUBLE", "VARCHAR"]),
     "qa_rank_texts": (rank_test, ["DOUBLE[]", "VARCHAR[]", "VARCHAR", "VARCHAR", "VARCHAR"]),
 }
 """Functions that DuckDB borrows from Python for these; each gives a DOUBLE."""
@@ -136,6 +177,14 @@ def _rank_sql(values: Sql, others: Sql, kind: str, sides: str, what: str) -> Sql
     return call("qa_rank_texts" if grouped else "qa_rank_numbers", values, others, text(kind), text(sides), text(what))
 
 
+def _packed(*lists: pl.Expr) -> pl.Expr:
+    def over(columns: Any) -> pl.Series:
+        rows = zip(*(column.to_list() for column in columns), strict=True)
+        return pl.Series([list(row) for row in rows], dtype=pl.List(pl.List(pl.Float64)))
+
+    return pl.map_batches(list(lists), over, return_dtype=pl.List(pl.List(pl.Float64)))
+
+
 _MISSING = "Missing in, missing out."
 FUNCTIONS: tuple[Function, ...] = (
     row("_t_p", "t: numeric, df: numeric; sides: text! = 'two_sided'", lambda c: Facets(Kind.NUMBER, True), _mapped(t_p, 2), _borrowed("qa_t_p"), "The p-value of Student's t.", missing=_MISSING, examples=(Example("_t_p(2, 10)", [0.07338803477074037]),)),
@@ -144,6 +193,10 @@ FUNCTIONS: tuple[Function, ...] = (
     row("_chi2_p", "x: numeric, df: numeric", lambda c: Facets(Kind.NUMBER, True), _mapped(chi2_p, 2), _borrowed("qa_chi2_p"), "The p-value of chi-square.", missing=_MISSING, examples=(Example("_chi2_p(0, 3)", [1.0]),)),
     row("_rank_test", "x: any, y: any, kind: text!, sides: text!, what: text!", lambda c: Facets(Kind.NUMBER, True), _mapped(rank_test, 2), _rank_sql, "A rank test of collected columns.", missing=_MISSING,
         examples=(Example("r", 1.0, {"x": [1.0, 2.0, 3.0], "y": [2.0, 4.0, 9.0]}, ({"op": "summarize", "by": [], "metrics": ["_list(x) as a", "_list(y) as b"]}, {"op": "derive", "columns": ["_rank_test(a, b, 'spearman', 'two_sided', 'statistic') as r"]})),)),
+    row("_pack", "x: any*", lambda c: Facets(Kind.LIST, True), _packed, lambda *lists: exp.Array(expressions=list(lists)), "Lists side by side.", missing=_MISSING,
+        examples=(Example("r", 1, {"x": [1.0, 2.0]}, ({"op": "summarize", "by": [], "metrics": ["_list(x) as a"]}, {"op": "derive", "columns": ["length(_pack(a)) as r"]})),)),
+    row("_ols", "y: any, x: any, term: numeric, what: text!", lambda c: Facets(Kind.NUMBER, True), _mapped(ols, 3), lambda y, x, term, what: call("qa_ols", y, x, cast(term, DOUBLE), text(what)), "A number of a least-squares fit.", missing=_MISSING,
+        examples=(Example("r", 2.0, {"x": [1.0, 2.0, 3.0], "y": [2.0, 4.0, 6.0]}, ({"op": "summarize", "by": [], "metrics": ["_list(y) as b", "_list(x) as a"]}, {"op": "derive", "columns": ["_ols(b, _pack(a), 1, 'estimate') as r"]})),)),
     aggregate("_list", "x: any; as_text: boolean! = false", lambda c: Facets(Kind.LIST, True), lambda call, x, as_text=False: _listed(call, x), lambda call, x, as_text=False: exp.Filter(this=_sql_listed(call, x, as_text), expression=exp.Where(this=exp.Not(this=exp.Is(this=x.copy(), expression=exp.Null())))), "All values, as a list.", typed=True,
         examples=(Example("r", 2, {"x": [1.0, None, 2.0]}, ({"op": "summarize", "by": [], "metrics": ["_list(x) as a"]}, {"op": "derive", "columns": ["length(a) as r"]})),)),
 )  # fmt: skip

@@ -53,6 +53,8 @@ class Pivot(Step):
         values = self.columns_made(scope, column, names)
         if len(values) * len(metrics) > MOST:
             scope.refuse("too_many_columns", f"{column.name!r} has {len(values)} values or more; {MOST} columns is the most.", "Filter first, name them in values_in, or summarize by it instead.", "names_from")
+        if not values and not keys:
+            scope.refuse("no_values", f"No row has a value of {column.name!r}, so there is nothing to make columns of.", "Name them in values_in, or look at the filter before.", "names_from")
         outputs = [self.cell(scope, metric, column, value, len(metrics) > 1) for metric in metrics for value in values]
         scope.refuse_repeats([*(k.column.name for k in keys), *(o.column.name for o in outputs)], "values")
         first = tuple(o for o in (*keys, *names) if not isinstance(o.typed, Ref))
