@@ -21,7 +21,7 @@ from tests.tables import series, table
 STEP_EXAMPLES = [pytest.param(example, id=f"{op}-{index}") for op, step in STEPS.items() for index, example in enumerate(step.examples)]
 EVERY_FUNCTION = [*FUNCTIONS.values(), *WINDOWED.values()]
 FUNCTION_EXAMPLES = [pytest.param(function, example, id=f"{example.formula}") for function in EVERY_FUNCTION for example in function.examples]
-MAY_REFUSE = {"no_such_value", "not_one_value", "overflow", "needs_a_number", "unsummable_role", "fan_out", "not_unique_key", "expect_broken", "many_to_many", "test_needs_groups", "too_big"}
+MAY_REFUSE = {"no_such_value", "not_one_value", "overflow", "needs_a_number", "unsummable_role", "fan_out", "not_unique_key", "expect_broken", "many_to_many", "off_grid", "no_values", "test_needs_groups", "too_big"}
 """What a changed frame may rightly be refused for."""
 
 
