@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -58,8 +59,21 @@ def reference() -> tuple[Entry, ...]:
 
 def _step(op: str, cls: type[Step]) -> Entry:
     fields = tuple(_field(cls, name) for name in cls.model_fields if name != "op")
-    examples = tuple(ExampleEntry(json.dumps(e.step, ensure_ascii=False), _table(e.data), (tuple(e.columns), _rows(e.rows))) for e in cls.examples)
-    return Entry("step", op, "steps", _step_signature(op, cls), " ".join((cls.__doc__ or "").split()), "", fields, examples, cls.words)
+    examples = tuple(
+        ExampleEntry(json.dumps(e.step, ensure_ascii=False), _table(e.data), (tuple(e.columns), _rows(e.rows)))
+        for e in cls.examples
+    )
+    return Entry(
+        "step",
+        op,
+        "steps",
+        _step_signature(op, cls),
+        " ".join((cls.__doc__ or "").split()),
+        "",
+        fields,
+        examples,
+        cls.words,
+    )
 
 
 def _field(cls: type[Step], name: str) -> FieldEntry:
@@ -82,7 +96,17 @@ def _function(row: Function, domain: str) -> Entry:
         ExampleEntry(e.formula, _table(e.data), (("result",), _rows([[v] for v in e.value] if isinstance(e.value, list) else [[e.value]])))
         for e in row.examples
     )  # fmt: skip
-    return Entry(row.family, row.name, domain, row.name if row.operator else row.signature, row.doc, row.missing, (), examples, row.words)
+    return Entry(
+        row.family,
+        row.name,
+        domain,
+        row.name if row.operator else row.signature,
+        row.doc,
+        row.missing,
+        (),
+        examples,
+        row.words,
+    )
 
 
 def _table(data: dict[str, list[Any]]) -> tuple[tuple[str, ...], tuple[tuple[Any, ...], ...]]:
@@ -100,7 +124,7 @@ Formulas. Operators: ^ * / // % + - == != < <= > >= in [..] not in between..and.
 single quotes; a name that is no plain word, or a keyword, in `backticks`. After a join write table.column where a name
 fits two. Missing: comparisons with it are missing, filter keeps only true, aggregates skip it, x/0 is missing.
 Compare dates with ISO text: d >= '2024-03-01'; periods: in_period(d, 'last 3 months' | '2024' | '2024-03' | '2024 Q2' |
-'year to date'). Text literals match ignoring case and accents. Percentages are fractions.
+'year to date'). Text matches ignoring case and accents.
 Every aggregate takes where=condition. In derive and filter an aggregate is over all rows, or by=key: x > mean(x, by=g).
 In metrics by=[] reaches the total: sum(x) / sum(x, by=[]); arithmetic over aggregates is an aggregate.
 A let with one row is a value anywhere: let.column; x in let.column reads any let."""
@@ -120,8 +144,10 @@ def reference_text() -> str:
 
 
 def _first_sentence(doc: str) -> str:
+    """What comes before the first full stop, colon or semicolon; the page for readers has the rest."""
     text = " ".join(doc.split())
-    return text.split(". ")[0].rstrip(".") + "."
+    ends = [match.start() for match in re.finditer(r"`[^`]*`|[.:;] ", text) if match[0][0] != "`"]
+    return text[: ends[0] if ends else None].rstrip(".") + "."
 
 
 def _step_signature(op: str, cls: type[Step]) -> str:
@@ -136,15 +162,27 @@ def _step_signature(op: str, cls: type[Step]) -> str:
 
 def _functions() -> list[str]:
     """The functions of each family; those that take the same arguments share them: `floor|ceil(x)`."""
-    titles = {"row": "Row functions", "aggregate": "Aggregates", "window": "In window steps (they use its by and order)"}
+    titles = {
+        "row": "Row functions",
+        "aggregate": "Aggregates",
+        "window": "In window steps (they use its by and order)",
+    }
     lines = []
     for family, title in titles.items():
         alike: dict[str, list[str]] = {}
         for row in _every():
             if row.family == family and not row.operator:
-                alike.setdefault(row.signature.removeprefix(row.name).replace(", ", ","), []).append(row.name)
+                alike.setdefault(_arguments(row), []).append(row.name)
         lines += [f"{title}: {' '.join('|'.join(names) + args for args, names in alike.items())}"] if alike else []
     return lines
+
+
+def _arguments(row: Function) -> str:
+    """`(x,digits=0)`: the arguments without spaces, and without the options that are seldom wanted."""
+    return _SELDOM.sub("", row.signature.removeprefix(row.name).replace(", ", ","))
+
+
+_SELDOM = re.compile(r",(?:match_case|complete)=false|,week_start='monday'|,closed='left'")
 
 
 def _every() -> list[Function]:
@@ -175,7 +213,9 @@ def _entry_lines(entry: Entry) -> list[str]:
         lines += [f"*Missing values:* {entry.missing}", ""]
     for field in entry.fields:
         choices = f" ({', '.join(field.choices)})" if field.choices else ""
-        lines.append(f"- `{field.name}`{'' if field.required else ' (optional)'}{choices}{f': {field.doc}' if field.doc else ''}")
+        lines.append(
+            f"- `{field.name}`{'' if field.required else ' (optional)'}{choices}{f': {field.doc}' if field.doc else ''}"
+        )
     lines += [""] if entry.fields else []
     for example in entry.examples:
         lines += [f"{_code(example.written)}", "", *_example_lines(example), ""]
@@ -195,11 +235,23 @@ def _grid(headers: Sequence[str], rows: Sequence[Sequence[Any]]) -> list[str]:
     if not headers:
         return []
     shown = [[_cell(value) for value in row] for row in rows]
-    return [f"| {' | '.join(_cell(h) for h in headers)} |", f"|{'---|' * len(headers)}", *(f"| {' | '.join(row)} |" for row in shown)]
+    return [
+        f"| {' | '.join(_cell(h) for h in headers)} |",
+        f"|{'---|' * len(headers)}",
+        *(f"| {' | '.join(row)} |" for row in shown),
+    ]
 
 
 def _cell(value: Any) -> str:
-    text = "" if value is None else f"{value:.6g}" if isinstance(value, float) else str(value).lower() if isinstance(value, bool) else str(value)
+    text = (
+        ""
+        if value is None
+        else f"{value:.6g}"
+        if isinstance(value, float)
+        else str(value).lower()
+        if isinstance(value, bool)
+        else str(value)
+    )
     return text.replace("|", "\\|").replace("\n", " ")
 
 
