@@ -24,7 +24,9 @@ TYPES: dict[Kind, tuple[Any, ...]] = {
 }  # fmt: skip
 
 
-def reply(source: str, steps: Sequence[dict[str, Any]], show: Sequence[str] | None = None, lets: Sequence[dict[str, Any]] = ()) -> PlanReply:
+def reply(
+    source: str, steps: Sequence[dict[str, Any]], show: Sequence[str] | None = None, lets: Sequence[dict[str, Any]] = ()
+) -> PlanReply:
     """A plan of one part."""
     part = {"title": "", "source": source, "steps": list(steps), **({"show": list(show)} if show else {})}
     parsed = parse_reply({"reply": "plan", "lets": list(lets), "parts": [part]})
@@ -53,7 +55,9 @@ def _holds(column: Column, values: pl.Series) -> None:
     """A column's kind, bounds, and promise of no missing value."""
     known = values.drop_nulls()
     wide = column.kind is Kind.INTEGER and values.dtype == pl.String
-    assert wide or known.is_empty() or values.dtype.base_type() in TYPES[column.kind], f"{column.name} was said to be {column.kind} and is {values.dtype}"
+    assert wide or known.is_empty() or values.dtype.base_type() in TYPES[column.kind], (
+        f"{column.name} was said to be {column.kind} and is {values.dtype}"
+    )
     assert column.nullable or values.null_count() == 0, f"{column.name} was said to be never missing"
     if column.kind is Kind.INTEGER and not wide and not known.is_empty():
         low, high = known.min(), known.max()
@@ -70,7 +74,9 @@ def _holds_rows(result: PartResult) -> None:
     if schema.one_row:
         assert result.total_rows <= 1, "at most one row was promised"
     if schema.most_rows is not None:
-        assert result.total_rows <= schema.most_rows, f"at most {schema.most_rows} rows were promised, not {result.total_rows}"
+        assert result.total_rows <= schema.most_rows, (
+            f"at most {schema.most_rows} rows were promised, not {result.total_rows}"
+        )
     by_id = {column.id: values for column, values in zip(schema, result.frame.get_columns(), strict=True)}
     for key in schema.keys:
         if key and key <= by_id.keys():
@@ -84,4 +90,6 @@ def same(got: Any, wanted: Any) -> bool:
         return len(got) == len(wanted) and all(same(a, b) for a, b in zip(got, wanted, strict=True))
     if isinstance(got, float) and isinstance(wanted, int | float) and not isinstance(wanted, bool):
         return abs(got - wanted) <= 1e-9 * max(1.0, abs(wanted))
-    return (type(got) is type(wanted) and got == wanted) or (isinstance(wanted, float) and isinstance(got, int) and not isinstance(got, bool) and got == wanted)
+    return (type(got) is type(wanted) and got == wanted) or (
+        isinstance(wanted, float) and isinstance(got, int) and not isinstance(got, bool) and got == wanted
+    )

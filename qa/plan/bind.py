@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import Any, Literal, NoReturn
 
 from qa.errors import PlanError
 from qa.plan import formula as f
@@ -150,7 +150,7 @@ class Binder:
         self.watch(typed)
         return typed
 
-    def unknown(self, name: str) -> None:
+    def unknown(self, name: str) -> NoReturn:
         if name in WINDOWED:
             self.scope.refuse("misplaced_window", f"{name} needs an order of rows.", "Use it in a window step.")
         near = nearest(name, [n for n in (*FUNCTIONS, *WINDOWED) if n[0].isalpha()])

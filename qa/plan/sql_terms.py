@@ -9,7 +9,6 @@ from typing import Any
 
 from sqlglot import exp
 
-from qa.plan.functions.aggregates import NoTwin
 from qa.plan.functions.sqltools import DATE, DOUBLE, HUGEINT, Sql, call, cast, number, text, when
 from qa.plan.functions.table import Call
 from qa.plan.polars_terms import function_of

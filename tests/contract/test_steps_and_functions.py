@@ -18,15 +18,40 @@ from qa.plan.steps import STEPS, StepExample
 from tests.agreement import ran, reply, rows, same
 from tests.tables import series, table
 
-STEP_EXAMPLES = [pytest.param(example, id=f"{op}-{index}") for op, step in STEPS.items() for index, example in enumerate(step.examples)]
+STEP_EXAMPLES = [
+    pytest.param(example, id=f"{op}-{index}")
+    for op, step in STEPS.items()
+    for index, example in enumerate(step.examples)
+]
 EVERY_FUNCTION = [*FUNCTIONS.values(), *WINDOWED.values()]
-FUNCTION_EXAMPLES = [pytest.param(function, example, id=f"{example.formula}") for function in EVERY_FUNCTION for example in function.examples]
-MAY_REFUSE = {"no_such_value", "not_one_value", "overflow", "needs_a_number", "unsummable_role", "fan_out", "not_unique_key", "expect_broken", "many_to_many", "off_grid", "no_values", "test_needs_groups", "too_big"}
+FUNCTION_EXAMPLES = [
+    pytest.param(function, example, id=f"{example.formula}")
+    for function in EVERY_FUNCTION
+    for example in function.examples
+]
+MAY_REFUSE = {
+    "no_such_value",
+    "not_one_value",
+    "overflow",
+    "needs_a_number",
+    "unsummable_role",
+    "fan_out",
+    "not_unique_key",
+    "expect_broken",
+    "many_to_many",
+    "off_grid",
+    "no_values",
+    "test_needs_groups",
+    "too_big",
+}
 """What a changed frame may rightly be refused for."""
 
 
 def tables_of(data: Mapping[str, Any], others: Mapping[str, Mapping[str, Any]] | None = None) -> dict[str, Any]:
-    return {"t": table("t", data or {"k": [1]}), **{name: table(name, columns) for name, columns in (others or {}).items()}}
+    return {
+        "t": table("t", data or {"k": [1]}),
+        **{name: table(name, columns) for name, columns in (others or {}).items()},
+    }
 
 
 def steps_of(function: Function, example: Example) -> list[dict[str, Any]]:
@@ -94,7 +119,11 @@ def _tied(frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def _unicode(frame: pl.DataFrame) -> pl.DataFrame:
-    more = frame.with_columns((pl.col(name) + pl.lit(" 東京 é 🙂 \\'\"")).alias(name) for name, dtype in frame.schema.items() if dtype == pl.String)
+    more = frame.with_columns(
+        (pl.col(name) + pl.lit(" 東京 é 🙂 \\'\"")).alias(name)
+        for name, dtype in frame.schema.items()
+        if dtype == pl.String
+    )
     return pl.concat([frame, more])
 
 
@@ -130,7 +159,10 @@ def _agrees_or_is_refused(steps: list[dict[str, Any]], tables: dict[str, Any], s
 @pytest.mark.parametrize("change", HOSTILE)
 @pytest.mark.parametrize("example", STEP_EXAMPLES)
 def test_a_step_agrees_on_hostile_frames(example: StepExample, change: str) -> None:
-    tables = {"t": table("t", _hostile(example.data, change)), **{name: table(name, columns) for name, columns in (example.tables or {}).items()}}
+    tables = {
+        "t": table("t", _hostile(example.data, change)),
+        **{name: table(name, columns) for name, columns in (example.tables or {}).items()},
+    }
     _agrees_or_is_refused([example.step], tables, None)
 
 

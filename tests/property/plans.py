@@ -16,8 +16,21 @@ from tests.tables import table
 TEXTS = ["a", "b", "B", "ä", "", " x ", "東京", "🙂", "it's", "10", "a b", "50%_\\"]
 NUMBERS = [0.0, 1.0, -1.5, 2.5, 2.675, 1e-9, 123456.789, -0.5, 3.0, 1e6]
 INTEGERS = [0, 1, -1, 2, 3, 7, 10, -10, 1000, 2**31, 2**53 + 1]
-DAYS = [dt.date(2024, 2, 29), dt.date(2023, 12, 31), dt.date(2024, 1, 1), dt.date(2024, 3, 31), dt.date(1899, 12, 30), dt.date(2024, 5, 15)]
-MOMENTS = [dt.datetime(2024, 3, 31, 1, 30), dt.datetime(2024, 3, 31, 23, 59, 59), dt.datetime(2024, 10, 27, 0, 15), dt.datetime(2023, 12, 31, 23, 0), dt.datetime(2024, 1, 1)]
+DAYS = [
+    dt.date(2024, 2, 29),
+    dt.date(2023, 12, 31),
+    dt.date(2024, 1, 1),
+    dt.date(2024, 3, 31),
+    dt.date(1899, 12, 30),
+    dt.date(2024, 5, 15),
+]
+MOMENTS = [
+    dt.datetime(2024, 3, 31, 1, 30),
+    dt.datetime(2024, 3, 31, 23, 59, 59),
+    dt.datetime(2024, 10, 27, 0, 15),
+    dt.datetime(2023, 12, 31, 23, 0),
+    dt.datetime(2024, 1, 1),
+]
 
 
 @dataclass(frozen=True)
@@ -36,7 +49,9 @@ NAMES = Kinded()
 
 
 def column(values: Sequence[Any], size: int, dtype: Any) -> st.SearchStrategy[pl.Series]:
-    cells = st.lists(st.one_of(st.none(), st.sampled_from(values), st.sampled_from(values)), min_size=size, max_size=size)
+    cells = st.lists(
+        st.one_of(st.none(), st.sampled_from(values), st.sampled_from(values)), min_size=size, max_size=size
+    )
     return cells.map(lambda drawn: pl.Series(drawn, dtype=dtype))
 
 
@@ -45,7 +60,9 @@ def frames(draw: st.DrawFn) -> pl.DataFrame:
     size = draw(st.sampled_from([0, 1, 2, 3, 5, 8, 13]))
     naive = draw(column(MOMENTS, size, pl.Datetime("us")))
     zone = draw(st.sampled_from(["UTC", "Europe/Berlin", "Asia/Kolkata"]))
-    zoned = draw(column(MOMENTS, size, pl.Datetime("us"))).dt.replace_time_zone(zone, ambiguous="earliest", non_existent="null")
+    zoned = draw(column(MOMENTS, size, pl.Datetime("us"))).dt.replace_time_zone(
+        zone, ambiguous="earliest", non_existent="null"
+    )
     return pl.DataFrame(
         {
             "i": draw(column(INTEGERS, size, pl.Int64)), "j": draw(column([1, 2, 3], size, pl.Int64)), "x": draw(column(NUMBERS, size, pl.Float64)),
@@ -64,7 +81,22 @@ def tables(draw: st.DrawFn) -> dict[str, Table]:
 
 
 def numeric(depth: int = 2) -> st.SearchStrategy[str]:
-    leaf = st.sampled_from([*NAMES.integers, *NAMES.numbers, "2", "-3", "0.5", "length(g)", "year(d)", "month(z)", "weekday(d)", "hour(m)", "number(b)", "day(m)"])
+    leaf = st.sampled_from(
+        [
+            *NAMES.integers,
+            *NAMES.numbers,
+            "2",
+            "-3",
+            "0.5",
+            "length(g)",
+            "year(d)",
+            "month(z)",
+            "weekday(d)",
+            "hour(m)",
+            "number(b)",
+            "day(m)",
+        ]
+    )
     if depth == 0:
         return leaf
     inner = numeric(depth - 1)
@@ -89,7 +121,23 @@ def worded() -> st.SearchStrategy[str]:
 
 
 def timed() -> st.SearchStrategy[str]:
-    return st.sampled_from(["d", "m", "z", "trunc(d, 'month')", "trunc(z, 'week')", "trunc(m, 'hour')", "trunc(z, 'hour')", "add(d, 1, 'month')", "add(d, j, 'day')", "date(z)", "add(m, -1, 'hour')", "trunc(z, 'day')", "trunc(d, 'quarter')"])
+    return st.sampled_from(
+        [
+            "d",
+            "m",
+            "z",
+            "trunc(d, 'month')",
+            "trunc(z, 'week')",
+            "trunc(m, 'hour')",
+            "trunc(z, 'hour')",
+            "add(d, 1, 'month')",
+            "add(d, j, 'day')",
+            "date(z)",
+            "add(m, -1, 'hour')",
+            "trunc(z, 'day')",
+            "trunc(d, 'quarter')",
+        ]
+    )
 
 
 def truth(depth: int = 1) -> st.SearchStrategy[str]:
@@ -101,7 +149,11 @@ def truth(depth: int = 1) -> st.SearchStrategy[str]:
     )  # fmt: skip
     if depth == 0:
         return leaf
-    return st.one_of(leaf, st.tuples(leaf, st.sampled_from(["and", "or"]), leaf).map(lambda p: f"({p[0]}) {p[1]} ({p[2]})"), leaf.map(lambda c: f"not ({c})"))
+    return st.one_of(
+        leaf,
+        st.tuples(leaf, st.sampled_from(["and", "or"]), leaf).map(lambda p: f"({p[0]}) {p[1]} ({p[2]})"),
+        leaf.map(lambda c: f"not ({c})"),
+    )
 
 
 def anything() -> st.SearchStrategy[str]:
@@ -109,8 +161,35 @@ def anything() -> st.SearchStrategy[str]:
 
 
 def aggregated() -> st.SearchStrategy[str]:
-    of_number = st.tuples(st.sampled_from(["sum", "mean", "min", "max", "median", "std", "var", "count", "count_distinct", "count_missing", "iqr", "product", "std_pop", "ci_low", "mode", "first", "last"]), numeric(1)).map(lambda p: f"{p[0]}({p[1]})")
-    narrowed = st.tuples(st.sampled_from(["sum", "mean", "max", "count", "first", "count_distinct"]), st.sampled_from(["i", "x", "j"]), truth(0).filter(lambda c: "(" not in c)).map(lambda p: f"{p[0]}({p[1]}, where={p[2]})")
+    of_number = st.tuples(
+        st.sampled_from(
+            [
+                "sum",
+                "mean",
+                "min",
+                "max",
+                "median",
+                "std",
+                "var",
+                "count",
+                "count_distinct",
+                "count_missing",
+                "iqr",
+                "product",
+                "std_pop",
+                "ci_low",
+                "mode",
+                "first",
+                "last",
+            ]
+        ),
+        numeric(1),
+    ).map(lambda p: f"{p[0]}({p[1]})")
+    narrowed = st.tuples(
+        st.sampled_from(["sum", "mean", "max", "count", "first", "count_distinct"]),
+        st.sampled_from(["i", "x", "j"]),
+        truth(0).filter(lambda c: "(" not in c),
+    ).map(lambda p: f"{p[0]}({p[1]}, where={p[2]})")
     return st.one_of(
         of_number, narrowed,
         st.sampled_from([
@@ -123,7 +202,18 @@ def aggregated() -> st.SearchStrategy[str]:
 
 # ---- steps -------------------------------------------------------------------------------------
 
-_KEYS = ["g", "h", "b", "j", "d", "trunc(d, 'month') as month", "weekday(d) as wd", "upper(h) as hh", "i % 3 as mod", "z"]
+_KEYS = [
+    "g",
+    "h",
+    "b",
+    "j",
+    "d",
+    "trunc(d, 'month') as month",
+    "weekday(d) as wd",
+    "upper(h) as hh",
+    "i % 3 as mod",
+    "z",
+]
 
 
 def keys(most: int = 2) -> st.SearchStrategy[list[str]]:
@@ -131,12 +221,17 @@ def keys(most: int = 2) -> st.SearchStrategy[list[str]]:
 
 
 def order() -> st.SearchStrategy[list[str]]:
-    key = st.tuples(st.sampled_from(["x", "i", "j", "g", "h", "d", "m", "z", "b", "x * -1"]), st.sampled_from(["", " desc", " asc", " desc nulls first", " nulls first"])).map("".join)
+    key = st.tuples(
+        st.sampled_from(["x", "i", "j", "g", "h", "d", "m", "z", "b", "x * -1"]),
+        st.sampled_from(["", " desc", " asc", " desc nulls first", " nulls first"]),
+    ).map("".join)
     return st.lists(key, min_size=1, max_size=2)
 
 
 def named(formulas: st.SearchStrategy[str], name: str, most: int) -> st.SearchStrategy[list[str]]:
-    return st.lists(formulas, min_size=1, max_size=most).map(lambda found: [f"{formula} as {name}{i}" for i, formula in enumerate(found)])
+    return st.lists(formulas, min_size=1, max_size=most).map(
+        lambda found: [f"{formula} as {name}{i}" for i, formula in enumerate(found)]
+    )
 
 
 def windowed() -> st.SearchStrategy[str]:

@@ -16,9 +16,14 @@ RUNS = int(os.environ.get("PLANS", "2000"))
 """Plans a run; more with PLANS=100000."""
 
 
-@settings(max_examples=RUNS, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much])
+@settings(
+    max_examples=RUNS,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much],
+)
 @given(plans())
-def test_both_engines_agree_on_any_valid_plan(case: tuple[dict[str, Table], list[dict[str, Any]], list[dict[str, Any]]]) -> None:
+def test_both_engines_agree_on_any_valid_plan(
+    case: tuple[dict[str, Table], list[dict[str, Any]], list[dict[str, Any]]],
+) -> None:
     tables, lets, steps = case
     try:
         plan = reply("big" if lets else "t", steps, lets=lets)

@@ -2,7 +2,17 @@
 
 from __future__ import annotations
 
-from qa.plan.functions import aggregates, conversions, dates, maths, operators, probabilities, statistics, texts, windows
+from qa.plan.functions import (
+    aggregates,
+    conversions,
+    dates,
+    maths,
+    operators,
+    probabilities,
+    statistics,
+    texts,
+    windows,
+)
 from qa.plan.functions.table import Example, Function
 
 _DOMAINS = (operators, maths, texts, conversions, dates, aggregates, statistics, probabilities)
@@ -13,10 +23,12 @@ WINDOWED: dict[str, Function] = {function.name: function for function in windows
 """Functions that a `window` step reads instead of the row or aggregate of the same name."""
 
 
-
 def domains() -> dict[str, tuple[Function, ...]]:
     """The rows of the table by domain, for the reference."""
-    return {domain.__name__.rpartition(".")[2]: tuple(f for f in domain.FUNCTIONS if not f.name.startswith("_")) for domain in (*_DOMAINS, windows)}
+    return {
+        domain.__name__.rpartition(".")[2]: tuple(f for f in domain.FUNCTIONS if not f.name.startswith("_"))
+        for domain in (*_DOMAINS, windows)
+    }
 
 
 AGGREGATE_OPTIONS = frozenset({"where", "by"})

@@ -30,8 +30,8 @@ from qa.types import Kind, Role
 MANY = 2**40
 """Rows assumed where no bound is known."""
 
-_N = {"x": [3, 1, None, 2]}
-_G = {"x": [1.0, 2.0, 3.0, None], "y": [2.0, 4.0, 7.0, 1.0]}
+_N: dict[str, list[Any]] = {"x": [3, 1, None, 2]}
+_G: dict[str, list[Any]] = {"x": [1.0, 2.0, 3.0, None], "y": [2.0, 4.0, 7.0, 1.0]}
 
 
 def _count(call: Call) -> Facets:
@@ -90,7 +90,12 @@ def _mean_gives(call: Call) -> Facets:
     if first.kind is Kind.BOOLEAN:
         return Facets(Kind.NUMBER, True, role=Role.PERCENT, unit="fraction")
     kept = first.role if first.role in (Role.CURRENCY, Role.PERCENT, Role.RATE, Role.BALANCE) else None
-    return Facets(Kind.DURATION if first.kind is Kind.DURATION else Kind.NUMBER, True, role=kept, unit=first.unit if kept or first.role is None else None)
+    return Facets(
+        Kind.DURATION if first.kind is Kind.DURATION else Kind.NUMBER,
+        True,
+        role=kept,
+        unit=first.unit if kept or first.role is None else None,
+    )
 
 
 def _double(call: Call, x: pl.Expr) -> pl.Expr:
@@ -121,7 +126,11 @@ def spread(call: Call) -> Facets:
 
 def _quantile(call: Call, x: pl.Expr, q: float) -> pl.Expr:
     if not 0 <= q <= 1:
-        raise PlanError(Issue("bad_option", "", f"quantile takes a share from 0 to 1, not {q}.", "Write 0.25 for the lower quartile."))
+        raise PlanError(
+            Issue(
+                "bad_option", "", f"quantile takes a share from 0 to 1, not {q}.", "Write 0.25 for the lower quartile."
+            )
+        )
     return x.cast(pl.Float64).quantile(q, interpolation="linear")
 
 
@@ -145,11 +154,18 @@ def _sql_mode(x: Sql) -> Sql:
 
 def _corr(x: pl.Expr, y: pl.Expr, method: str = "pearson") -> pl.Expr:
     if method not in ("pearson", "spearman"):
-        raise PlanError(Issue("bad_option", "", f"corr has no method {method!r}.", "Use 'pearson' or 'spearman', or a test step for kendall."))
+        raise PlanError(
+            Issue(
+                "bad_option",
+                "",
+                f"corr has no method {method!r}.",
+                "Use 'pearson' or 'spearman', or a test step for kendall.",
+            )
+        )
     both_known = x.is_not_null() & y.is_not_null()
     if method == "spearman":
         x, y = x.filter(both_known), y.filter(both_known)
-    value = pl.corr(x.cast(pl.Float64), y.cast(pl.Float64), method=method)  # type: ignore[arg-type]
+    value = pl.corr(x.cast(pl.Float64), y.cast(pl.Float64), method=method)  # type: ignore[call-overload]
     return pl.when(value.is_finite()).then(value)
 
 
@@ -164,7 +180,10 @@ def _sql_corr(x: Sql, y: Sql, method: str = "pearson") -> Sql:
 def _flat(x: Sql, y: Sql) -> Sql:
     """True when x or y does not vary over the pairs, where a correlation is undefined."""
     known = exp.And(this=not_null(x.copy()), expression=not_null(y.copy()))
-    sides = [both(exp.EQ, exp.Min(this=when(known.copy(), side.copy())), exp.Max(this=when(known.copy(), side.copy()))) for side in (x, y)]
+    sides = [
+        both(exp.EQ, exp.Min(this=when(known.copy(), side.copy())), exp.Max(this=when(known.copy(), side.copy())))
+        for side in (x, y)
+    ]
     return both(exp.Or, *sides)
 
 
@@ -182,7 +201,10 @@ def _arg_min(value: pl.Expr, by: pl.Expr) -> pl.Expr:
 
 def _sql_arg(descending: bool) -> Any:
     def lower(value: Sql, by: Sql) -> Sql:
-        keys = [exp.Ordered(this=by, desc=descending, nulls_first=False), exp.Ordered(this=value.copy(), desc=False, nulls_first=False)]
+        keys = [
+            exp.Ordered(this=by, desc=descending, nulls_first=False),
+            exp.Ordered(this=value.copy(), desc=False, nulls_first=False),
+        ]
         return exp.First(this=exp.Order(this=value, expressions=keys))
 
     return lower
@@ -260,6 +282,14 @@ FUNCTIONS: tuple[Function, ...] = (
 )  # fmt: skip
 
 INTERNAL: tuple[Function, ...] = (
-    aggregate("mode_count", "x: any", _count, lambda x: _int64(x.drop_nulls().mode().len()), lambda x: exp.Count(this=x), "How many values are most frequent together.", codes=True),
+    aggregate(
+        "mode_count",
+        "x: any",
+        _count,
+        lambda x: _int64(x.drop_nulls().mode().len()),
+        lambda x: exp.Count(this=x),
+        "How many values are most frequent together.",
+        codes=True,
+    ),
 )
 """Functions that guards use and no formula can name."""

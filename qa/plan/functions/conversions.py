@@ -42,7 +42,11 @@ def _number(call: Call, x: pl.Expr) -> pl.Expr:
 def _sql_number(call_: Call, x: Sql) -> Sql:
     if call_.first.kind is Kind.BOOLEAN:
         return cast(cast(x, BIGINT), DOUBLE)
-    value = exp.Replace(this=exp.Trim(this=x), expression=text(","), replacement=text("")) if call_.first.kind is Kind.TEXT else x
+    value = (
+        exp.Replace(this=exp.Trim(this=x), expression=text(","), replacement=text(""))
+        if call_.first.kind is Kind.TEXT
+        else x
+    )
     tried = exp.TryCast(this=value, to=DOUBLE.copy())
     return when(call("isfinite", tried), tried.copy())
 
@@ -64,7 +68,10 @@ def _sql_integer(call_: Call, x: Sql) -> Sql:
     if call_.first.kind in (Kind.INTEGER, Kind.BOOLEAN):
         return cast(x, BIGINT)
     value = _sql_number(call_, x)
-    return when(both(exp.LT, exp.Abs(this=value), number(2.0**63)), exp.TryCast(this=call("trunc", value.copy()), to=BIGINT.copy()))
+    return when(
+        both(exp.LT, exp.Abs(this=value), number(2.0**63)),
+        exp.TryCast(this=call("trunc", value.copy()), to=BIGINT.copy()),
+    )
 
 
 def _date(call: Call, x: pl.Expr, format: str | None = None) -> pl.Expr:
@@ -78,7 +85,9 @@ def _date(call: Call, x: pl.Expr, format: str | None = None) -> pl.Expr:
         case Kind.TEXT:
             return x.str.to_date(format, strict=False)
         case _:
-            raise PlanError(Issue("wrong_kind", "", f"date cannot read {call.first.kind}.", "It reads text and datetimes."))
+            raise PlanError(
+                Issue("wrong_kind", "", f"date cannot read {call.first.kind}.", "It reads text and datetimes.")
+            )
 
 
 def _sql_date(call_: Call, x: Sql, format: str | None = None) -> Sql:
@@ -107,7 +116,9 @@ def _datetime(call: Call, x: pl.Expr, format: str | None = None) -> pl.Expr:
         case Kind.TEXT:
             return x.str.to_datetime(format, strict=False, time_unit="us")
         case _:
-            raise PlanError(Issue("wrong_kind", "", f"datetime cannot read {call.first.kind}.", "It reads text and dates."))
+            raise PlanError(
+                Issue("wrong_kind", "", f"datetime cannot read {call.first.kind}.", "It reads text and dates.")
+            )
 
 
 def _sql_datetime(call_: Call, x: Sql, format: str | None = None) -> Sql:
@@ -140,18 +151,32 @@ def _sql_boolean(call_: Call, x: Sql) -> Sql:
 
 def _edges(call: Call, width: Any, edges: Any, count: Any) -> list[float] | None:
     if sum(option is not None for option in (width, edges, count)) != 1:
-        raise PlanError(Issue("bad_option", "", "bin takes exactly one of width, edges or count.", "Write bin(x, width=10) or bin(x, edges=[0, 18, 65])."))
+        raise PlanError(
+            Issue(
+                "bad_option",
+                "",
+                "bin takes exactly one of width, edges or count.",
+                "Write bin(x, width=10) or bin(x, edges=[0, 18, 65]).",
+            )
+        )
     if edges is not None and (len(edges) < 2 or any(b <= a for a, b in pairwise(edges))):
         raise PlanError(Issue("bad_option", "", "The edges of bin must rise.", "Write edges=[0, 18, 65, 100]."))
     if width is not None and width <= 0:
         raise PlanError(Issue("bad_option", "", "The width of bin must be above zero.", "Write bin(x, width=10)."))
-    return edges
+    return None if edges is None else [float(edge) for edge in edges]
 
 
 def _labels(edges: list[float], labels: Any) -> list[str]:
     if labels is not None:
         if len(labels) != len(edges) - 1:
-            raise PlanError(Issue("bad_option", "", f"{len(edges) - 1} bins need as many labels, not {len(labels)}.", "Give one label a bin."))
+            raise PlanError(
+                Issue(
+                    "bad_option",
+                    "",
+                    f"{len(edges) - 1} bins need as many labels, not {len(labels)}.",
+                    "Give one label a bin.",
+                )
+            )
         return [str(label) for label in labels]
     return [f"{_plain(a)} to {_plain(b)}" for a, b in pairwise(edges)]
 
@@ -173,7 +198,14 @@ def _inside(low: Any, high: Any, last: bool, closed: str) -> tuple[str, str]:
     return ">" if not last else ">=", "<="
 
 
-def _bin(x: pl.Expr, width: float | None = None, edges: list[float] | None = None, count: int | None = None, labels: Any = None, closed: str = "left") -> pl.Expr:
+def _bin(
+    x: pl.Expr,
+    width: float | None = None,
+    edges: list[float] | None = None,
+    count: int | None = None,
+    labels: Any = None,
+    closed: str = "left",
+) -> pl.Expr:
     value = x.cast(pl.Float64)
     if width is not None:
         return (value / width).floor() * width
@@ -188,12 +220,21 @@ def _bin(x: pl.Expr, width: float | None = None, edges: list[float] | None = Non
     for index, ((low_, high_), label) in enumerate(pairs):
         first_or_last = index == len(pairs) - 1 if closed == "left" else index == 0
         left, right = _inside(low_, high_, first_or_last, closed)
-        test = ((value >= low_) if left == ">=" else (value > low_)) & ((value <= high_) if right == "<=" else (value < high_))
+        test = ((value >= low_) if left == ">=" else (value > low_)) & (
+            (value <= high_) if right == "<=" else (value < high_)
+        )
         result = (pl.when(test) if result is None else result.when(test)).then(pl.lit(label))
     return result.otherwise(None)  # type: ignore[no-any-return]
 
 
-def _sql_bin(x: Sql, width: float | None = None, edges: list[float] | None = None, count: int | None = None, labels: Any = None, closed: str = "left") -> Sql:
+def _sql_bin(
+    x: Sql,
+    width: float | None = None,
+    edges: list[float] | None = None,
+    count: int | None = None,
+    labels: Any = None,
+    closed: str = "left",
+) -> Sql:
     value = cast(x, DOUBLE)
     if width is not None:
         return both(exp.Mul, exp.Floor(this=both(exp.Div, value, number(float(width)))), number(float(width)))
@@ -205,7 +246,10 @@ def _sql_bin(x: Sql, width: float | None = None, edges: list[float] | None = Non
     for index, ((low, high), label) in enumerate(pairs):
         left, right = _inside(low, high, index == len(pairs) - 1 if closed == "left" else index == 0, closed)
         kinds = {">=": exp.GTE, ">": exp.GT, "<=": exp.LTE, "<": exp.LT}
-        test = exp.And(this=both(kinds[left], value.copy(), number(float(low))), expression=both(kinds[right], value.copy(), number(float(high))))
+        test = exp.And(
+            this=both(kinds[left], value.copy(), number(float(low))),
+            expression=both(kinds[right], value.copy(), number(float(high))),
+        )
         case.append("ifs", exp.If(this=test, true=text(label)))
     return case
 
@@ -214,7 +258,10 @@ def _sql_equal_bins(value: Sql, count: int) -> Sql:
     low = exp.Window(this=exp.Min(this=value.copy()))
     high = exp.Window(this=exp.Max(this=value.copy()))
     step = both(exp.Div, both(exp.Sub, high, low.copy()), number(float(count)))
-    place = exp.Least(this=exp.Floor(this=both(exp.Div, both(exp.Sub, value.copy(), low.copy()), step)), expressions=[number(float(count - 1))])
+    place = exp.Least(
+        this=exp.Floor(this=both(exp.Div, both(exp.Sub, value.copy(), low.copy()), step)),
+        expressions=[number(float(count - 1))],
+    )
     inner = both(exp.Add, low.copy(), both(exp.Mul, place, step.copy()))
     flat = when(exp.Not(this=exp.Is(this=value.copy(), expression=exp.Null())), low.copy())
     return when(both(exp.GT, step.copy(), number(0)), inner, flat)
@@ -222,7 +269,14 @@ def _sql_equal_bins(value: Sql, count: int) -> Sql:
 
 def _parts(n: int) -> list[float]:
     if not 2 <= n <= 100:
-        raise PlanError(Issue("bad_option", "", f"quantile_bin makes 2 to 100 parts, not {n}.", "Write quantile_bin(x, 4) for quartiles."))
+        raise PlanError(
+            Issue(
+                "bad_option",
+                "",
+                f"quantile_bin makes 2 to 100 parts, not {n}.",
+                "Write quantile_bin(x, 4) for quartiles.",
+            )
+        )
     return [part / n for part in range(1, n)]
 
 
@@ -236,7 +290,9 @@ def _quantile_bin(x: pl.Expr, n: int) -> pl.Expr:
 
 def _sql_quantile_bin(x: Sql, n: int) -> Sql:
     value = cast(x, DOUBLE)
-    case = exp.Case(ifs=[exp.If(this=exp.Is(this=value, expression=exp.Null()), true=exp.Null())], default=text(f"Q{n}"))
+    case = exp.Case(
+        ifs=[exp.If(this=exp.Is(this=value, expression=exp.Null()), true=exp.Null())], default=text(f"Q{n}")
+    )
     for index, q in enumerate(_parts(n), 1):
         cut = exp.Window(this=call("quantile_cont", value.copy(), number(q)))
         case.append("ifs", exp.If(this=both(exp.LTE, value.copy(), cut), true=text(f"Q{index}")))
@@ -244,12 +300,20 @@ def _sql_quantile_bin(x: Sql, n: int) -> Sql:
 
 
 def _decade(call: Call, x: pl.Expr) -> pl.Expr:
-    year = x.dt.year().cast(pl.Int64) if call.first.kind in (Kind.DATE, Kind.DATETIME) else x.cast(pl.Float64).floor().cast(pl.Int64)
+    year = (
+        x.dt.year().cast(pl.Int64)
+        if call.first.kind in (Kind.DATE, Kind.DATETIME)
+        else x.cast(pl.Float64).floor().cast(pl.Int64)
+    )
     return (year // 10) * 10
 
 
 def _sql_decade(call_: Call, x: Sql) -> Sql:
-    year = exp.Extract(this=exp.Var(this="year"), expression=x) if call_.first.kind in (Kind.DATE, Kind.DATETIME) else exp.Floor(this=cast(x, DOUBLE))
+    year = (
+        exp.Extract(this=exp.Var(this="year"), expression=x)
+        if call_.first.kind in (Kind.DATE, Kind.DATETIME)
+        else exp.Floor(this=cast(x, DOUBLE))
+    )
     return cast(both(exp.Mul, exp.Floor(this=both(exp.Div, cast(year, DOUBLE), number(10.0))), number(10.0)), BIGINT)
 
 

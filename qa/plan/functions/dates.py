@@ -17,9 +17,40 @@ from qa.types import Kind, Role
 _D = {"d": ["2024-03-31", "2023-12-31", None]}
 UNITS = ("second", "minute", "hour", "day", "week", "month", "quarter", "year")
 CALENDAR = UNITS[3:]
-_EVERY = {"second": "1s", "minute": "1m", "hour": "1h", "day": "1d", "week": "1w", "month": "1mo", "quarter": "1q", "year": "1y"}
-_OFFSET = {"second": "s", "minute": "m", "hour": "h", "day": "d", "week": "w", "month": "mo", "quarter": "q", "year": "y"}
-MONTHS = ("January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December")
+_EVERY = {
+    "second": "1s",
+    "minute": "1m",
+    "hour": "1h",
+    "day": "1d",
+    "week": "1w",
+    "month": "1mo",
+    "quarter": "1q",
+    "year": "1y",
+}
+_OFFSET = {
+    "second": "s",
+    "minute": "m",
+    "hour": "h",
+    "day": "d",
+    "week": "w",
+    "month": "mo",
+    "quarter": "q",
+    "year": "y",
+}
+MONTHS = (
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
+    "December",
+)
 WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 
 
@@ -50,7 +81,9 @@ def _part(name: str, low: int, high: int, role: Role | None = None) -> tuple[Any
 def _named(part: str, names: tuple[str, ...]) -> tuple[Any, Any]:
     def polars(call: Call, d: pl.Expr) -> pl.Expr:
         index: pl.Expr = getattr(d.dt, part)()
-        return index.cast(pl.Int64).replace_strict(list(range(1, len(names) + 1)), list(names), default=None, return_dtype=pl.String)
+        return index.cast(pl.Int64).replace_strict(
+            list(range(1, len(names) + 1)), list(names), default=None, return_dtype=pl.String
+        )
 
     def sql(call_: Call, d: Sql) -> Sql:
         index = call("date_part", text("isodow" if part == "weekday" else part), sql_local(call_.first, d))
@@ -62,14 +95,18 @@ def _named(part: str, names: tuple[str, ...]) -> tuple[Any, Any]:
 def _unit(unit: str, allowed: tuple[str, ...] = UNITS) -> str:
     word = unit.lower().rstrip("s") if unit.lower() != "s" else unit
     if word not in allowed:
-        raise PlanError(Issue("bad_option", "", f"There is no unit {unit!r} here.", f"Use {', '.join(allowed)}.", allowed))
+        raise PlanError(
+            Issue("bad_option", "", f"There is no unit {unit!r} here.", f"Use {', '.join(allowed)}.", allowed)
+        )
     return word
 
 
 def _trunc_gives(call: Call) -> Facets:
     unit = _unit(call.option("unit"))
     fine = unit in ("second", "minute", "hour") and call.first.kind is Kind.DATETIME
-    return Facets(Kind.DATETIME if fine else Kind.DATE, call.nullable, unit=unit, zone=call.first.zone if fine else None)
+    return Facets(
+        Kind.DATETIME if fine else Kind.DATE, call.nullable, unit=unit, zone=call.first.zone if fine else None
+    )
 
 
 def _trunc(call: Call, d: pl.Expr, unit: str, week_start: str = "monday") -> pl.Expr:
@@ -112,9 +149,20 @@ def _add(call: Call, d: pl.Expr, n: pl.Expr, unit: str) -> pl.Expr:
 def _sql_add(call_: Call, d: Sql, n: Sql, unit: str) -> Sql:
     word = _unit(unit)
     times = 3 if word == "quarter" else 1
-    step = call(f"to_{'month' if word == 'quarter' else word}s", both(exp.Mul, cast(n, exp.DataType.build("INT")), number(times)) if times > 1 else cast(n, exp.DataType.build("INT")))
+    step = call(
+        f"to_{'month' if word == 'quarter' else word}s",
+        both(exp.Mul, cast(n, exp.DataType.build("INT")), number(times))
+        if times > 1
+        else cast(n, exp.DataType.build("INT")),
+    )
     moved = both(exp.Add, d, step)
-    return cast(moved, DATE) if _add_gives(call_).kind is Kind.DATE else moved if call_.first.kind is Kind.DATETIME else cast(moved, TIMESTAMP)
+    return (
+        cast(moved, DATE)
+        if _add_gives(call_).kind is Kind.DATE
+        else moved
+        if call_.first.kind is Kind.DATETIME
+        else cast(moved, TIMESTAMP)
+    )
 
 
 def _ordinal(d: pl.Expr, unit: str) -> pl.Expr:
@@ -158,7 +206,10 @@ def _sql_date_diff(call_: Call, start: Sql, end: Sql, unit: str) -> Sql:
         days = [cast(sql_local(arg.facets, value), DATE) for arg, value in zip(call_.args, (start, end), strict=True)]
         return call("date_diff", text(word), *days)
     size = {"second": 1_000_000, "minute": 60_000_000, "hour": 3_600_000_000}[word]
-    moments = [value if arg.facets.zone else cast(value, TIMESTAMP) for arg, value in zip(call_.args, (start, end), strict=True)]
+    moments = [
+        value if arg.facets.zone else cast(value, TIMESTAMP)
+        for arg, value in zip(call_.args, (start, end), strict=True)
+    ]
     elapsed = both(exp.Sub, call("epoch_us", moments[1]), call("epoch_us", moments[0]))
     return cast(call("trunc", both(exp.Div, elapsed, cast(number(size), DOUBLE))), BIGINT)
 
@@ -176,12 +227,30 @@ def _sql_seconds(call_: Call, x: Sql) -> Sql:
     return both(exp.Div, cast(x, DOUBLE), number(1e6))
 
 
-def _simple(name: str, low: int, high: int, doc: str, value: list[Any], words: tuple[str, ...], role: Role | None = None) -> Any:
-    return row(name, "d: day", *_part(name, low, high, role), doc, examples=(Example(f"{name}(d)", value, _D),), words=words, typed=True)
+def _simple(
+    name: str, low: int, high: int, doc: str, value: list[Any], words: tuple[str, ...], role: Role | None = None
+) -> Any:
+    return row(
+        name,
+        "d: day",
+        *_part(name, low, high, role),
+        doc,
+        examples=(Example(f"{name}(d)", value, _D),),
+        words=words,
+        typed=True,
+    )
 
 
 def _clock(name: str, high: int, doc: str, value: int) -> Any:
-    return row(name, "d: clock", *_part(name, 0, high), doc, examples=(Example(f"{name}(datetime('2024-03-01 10:30:05'))", [value]),), words=(name,), typed=True)
+    return row(
+        name,
+        "d: clock",
+        *_part(name, 0, high),
+        doc,
+        examples=(Example(f"{name}(datetime('2024-03-01 10:30:05'))", [value]),),
+        words=(name,),
+        typed=True,
+    )
 
 
 def _bound(*_: Any) -> Any:

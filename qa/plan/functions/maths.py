@@ -77,7 +77,7 @@ def _to_whole(name: str) -> tuple[Any, Any]:
         return x if call.first.kind is Kind.INTEGER else getattr(_double(call, x), name)()
 
     def sql(call: Call, x: Sql) -> Sql:
-        kind = {"floor": exp.Floor, "ceil": exp.Ceil}[name]
+        kind: Any = {"floor": exp.Floor, "ceil": exp.Ceil}[name]
         return x if call.first.kind is Kind.INTEGER else kind(this=cast(x, DOUBLE))
 
     return polars, sql
@@ -134,7 +134,9 @@ def _horizontal(which: str) -> tuple[Any, Any]:
 
 def _clip(call: Call, x: pl.Expr, low: pl.Expr, high: pl.Expr) -> pl.Expr:
     values = alike(_choice(call).kind, (x, low, high), call.args)
-    return pl.when(values[0].is_not_null()).then(pl.min_horizontal([pl.max_horizontal([values[0], values[1]]), values[2]]))
+    return pl.when(values[0].is_not_null()).then(
+        pl.min_horizontal([pl.max_horizontal([values[0], values[1]]), values[2]])
+    )
 
 
 def _sql_clip(call: Call, x: Sql, low: Sql, high: Sql) -> Sql:
@@ -147,7 +149,9 @@ def _sql_clip(call: Call, x: Sql, low: Sql, high: Sql) -> Sql:
 def _clip_gives(call: Call) -> Facets:
     from dataclasses import replace
 
-    return replace(common([arg.facets for arg in call.args], call.first.nullable), role=call.first.role, unit=call.first.unit)
+    return replace(
+        common([arg.facets for arg in call.args], call.first.nullable), role=call.first.role, unit=call.first.unit
+    )
 
 
 _FLOOR, _CEIL, _GREATEST, _LEAST = _to_whole("floor"), _to_whole("ceil"), _horizontal("greatest"), _horizontal("least")

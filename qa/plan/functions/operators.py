@@ -37,7 +37,9 @@ INT128 = (-(2**127), 2**127 - 1)
 def whole(low: int, high: int, nullable: bool, **extra: Any) -> Facets:
     """A whole number with its bounds; past 128 bits it is refused."""
     if low < INT128[0] or high > INT128[1]:
-        raise PlanError(Issue("overflow", "", "This whole number can grow past 128 bits.", "Use number(x) to compute with doubles."))
+        raise PlanError(
+            Issue("overflow", "", "This whole number can grow past 128 bits.", "Use number(x) to compute with doubles.")
+        )
     return Facets(Kind.INTEGER, nullable, low, high, **extra)
 
 
@@ -46,7 +48,9 @@ def bounds(facets: Facets) -> tuple[int, int]:
     return (int(low) if low is not None else -(2**63), int(high) if high is not None else 2**63 - 1)
 
 
-def _numeric(symbol: str, combine: Callable[[tuple[int, int], tuple[int, int]], tuple[int, int]]) -> Callable[[Call], Facets]:
+def _numeric(
+    symbol: str, combine: Callable[[tuple[int, int], tuple[int, int]], tuple[int, int]]
+) -> Callable[[Call], Facets]:
     def gives(call: Call) -> Facets:
         left, right = call.args[0].facets, call.args[1].facets
         kinds = {left.kind, right.kind}
@@ -65,7 +69,12 @@ def _numeric(symbol: str, combine: Callable[[tuple[int, int], tuple[int, int]], 
 
 def _kept_role(symbol: str, left: Facets, right: Facets) -> tuple[Role | None, str | None]:
     """Money plus money of one currency is money; money times a plain number is money."""
-    if symbol in "+-" and left.role == right.role and left.unit == right.unit and left.role in (Role.CURRENCY, Role.COUNT):
+    if (
+        symbol in "+-"
+        and left.role == right.role
+        and left.unit == right.unit
+        and left.role in (Role.CURRENCY, Role.COUNT)
+    ):
         return left.role, left.unit
     if symbol == "*" and Role.CURRENCY in (left.role, right.role) and left.role != right.role:
         money = left if left.role is Role.CURRENCY else right
@@ -84,7 +93,9 @@ def _temporal(symbol: str, left: Facets, right: Facets, nullable: bool) -> Facet
         case "+" | "-", (Kind.DATE | Kind.DATETIME), Kind.INTEGER:
             raise PlanError(Issue("wrong_kind", "", f"{symbol} does not move dates.", "Use add(d, n, 'day')."))
     names = [kind.value if kind else "null" for kind in (left.kind, right.kind)]
-    raise PlanError(Issue("wrong_kind", "", f"{symbol} cannot take {names[0]} and {names[1]}.", "It takes two numbers."))
+    raise PlanError(
+        Issue("wrong_kind", "", f"{symbol} cannot take {names[0]} and {names[1]}.", "It takes two numbers.")
+    )
 
 
 def _sum_bounds(a: tuple[int, int], b: tuple[int, int]) -> tuple[int, int]:
@@ -118,12 +129,22 @@ def _operand(call: Call, index: int, value: pl.Expr) -> pl.Expr:
 
 
 def _sql_operand(call: Call, index: int, value: Sql) -> Sql:
-    if call.args[index].kind is Kind.DECIMAL or (call.args[index].kind is Kind.INTEGER and Kind.NUMBER in {a.kind for a in call.args}):
+    if call.args[index].kind is Kind.DECIMAL or (
+        call.args[index].kind is Kind.INTEGER and Kind.NUMBER in {a.kind for a in call.args}
+    ):
         return cast(value, DOUBLE)
     return cast(value, HUGEINT) if _wide(call) else value
 
 
-def _arithmetic(symbol: str, polars: Callable[[Any, Any], Any], sql: type[exp.Binary], combine: Any, doc: str, examples: tuple[Example, ...], words: tuple[str, ...]) -> Function:
+def _arithmetic(
+    symbol: str,
+    polars: Callable[[Any, Any], Any],
+    sql: type[exp.Binary],
+    combine: Any,
+    doc: str,
+    examples: tuple[Example, ...],
+    words: tuple[str, ...],
+) -> Function:
     return row(
         symbol, "a: any, b: any", _numeric(symbol, combine),
         lambda call, a, b: polars(_operand(call, 0, a), _operand(call, 1, b)),
@@ -147,7 +168,12 @@ def _divide_gives(call: Call) -> Facets:
     if not {left.kind, right.kind} <= {Kind.INTEGER, Kind.NUMBER, Kind.DECIMAL}:
         return _temporal("/", left, right, True)
     same = left.role is Role.CURRENCY and right.role is not Role.CURRENCY
-    return Facets(Kind.NUMBER, call.nullable or not _constant(call, 1), role=left.role if same else None, unit=left.unit if same else None)
+    return Facets(
+        Kind.NUMBER,
+        call.nullable or not _constant(call, 1),
+        role=left.role if same else None,
+        unit=left.unit if same else None,
+    )
 
 
 def _divide(call: Call, a: pl.Expr, b: pl.Expr) -> pl.Expr:
@@ -225,7 +251,13 @@ def _power(a: pl.Expr, b: pl.Expr) -> pl.Expr:
 
 def sql_power(a: Sql, b: Sql) -> Sql:
     value = exp.Pow(this=cast(a, DOUBLE), expression=cast(b, DOUBLE))
-    safe = when(exp.And(this=both(exp.EQ, cast(a.copy(), DOUBLE), exp.Literal.number("0")), expression=both(exp.LT, cast(b.copy(), DOUBLE), exp.Literal.number("0"))), exp.Null())
+    safe = when(
+        exp.And(
+            this=both(exp.EQ, cast(a.copy(), DOUBLE), exp.Literal.number("0")),
+            expression=both(exp.LT, cast(b.copy(), DOUBLE), exp.Literal.number("0")),
+        ),
+        exp.Null(),
+    )
     undefined = both(exp.LT, cast(a.copy(), DOUBLE), exp.Literal.number("0"))
     fraction = both(exp.NEQ, exp.Floor(this=cast(b.copy(), DOUBLE)), cast(b.copy(), DOUBLE))
     safe.append("ifs", exp.If(this=exp.And(this=undefined, expression=fraction), true=exp.Null()))
@@ -237,7 +269,12 @@ def _negate_gives(call: Call) -> Facets:
     low, high = bounds(call.first)
     if call.first.kind is Kind.INTEGER:
         return whole(-high, -low, call.nullable, role=call.first.role, unit=call.first.unit)
-    return Facets(call.first.kind if call.first.kind is not Kind.DECIMAL else Kind.NUMBER, call.nullable, role=call.first.role, unit=call.first.unit)
+    return Facets(
+        call.first.kind if call.first.kind is not Kind.DECIMAL else Kind.NUMBER,
+        call.nullable,
+        role=call.first.role,
+        unit=call.first.unit,
+    )
 
 
 def _negate(call: Call, a: pl.Expr) -> pl.Expr:
@@ -285,7 +322,14 @@ ARITHMETIC = (
 # ---- comparison ------------------------------------------------------------------------------
 
 
-def _comparison(symbol: str, polars: Callable[[Any, Any], Any], sql: type[exp.Binary], doc: str, examples: tuple[Example, ...], words: tuple[str, ...]) -> Function:
+def _comparison(
+    symbol: str,
+    polars: Callable[[Any, Any], Any],
+    sql: type[exp.Binary],
+    doc: str,
+    examples: tuple[Example, ...],
+    words: tuple[str, ...],
+) -> Function:
     return row(
         symbol, "a: any, b: any", Kind.BOOLEAN, lambda a, b: polars(a, b), lambda a, b: both(sql, a, b), doc,
         missing="A comparison with missing is missing.", examples=examples, words=words, operator=True, codes=symbol in ("==", "!="),
@@ -338,14 +382,23 @@ def common(facets: list[Facets], nullable: bool) -> Facets:
     role = first.role if all((f.role, f.unit) == (first.role, first.unit) for f in known) else None
     extra = {"role": role, "unit": first.unit if role else None}
     if kinds == {Kind.INTEGER}:
-        return Facets(Kind.INTEGER, nullable, min(bounds(f)[0] for f in known), max(bounds(f)[1] for f in known), **extra)  # type: ignore[arg-type]
+        return Facets(
+            Kind.INTEGER, nullable, min(bounds(f)[0] for f in known), max(bounds(f)[1] for f in known), **extra
+        )  # type: ignore[arg-type]
     if kinds <= {Kind.INTEGER, Kind.NUMBER, Kind.DECIMAL}:
         return Facets(Kind.NUMBER, nullable, **extra)  # type: ignore[arg-type]
     if kinds == {Kind.DATE, Kind.DATETIME}:
         return Facets(Kind.DATETIME, nullable)
     if len(kinds) > 1:
         names = ", ".join(sorted(kind.value for kind in kinds if kind))
-        raise PlanError(Issue("kinds_differ", "", f"The branches hold different kinds: {names}.", "Make them one kind, with text(x) or number(x)."))
+        raise PlanError(
+            Issue(
+                "kinds_differ",
+                "",
+                f"The branches hold different kinds: {names}.",
+                "Make them one kind, with text(x) or number(x).",
+            )
+        )
     return Facets(first.kind, nullable, zone=first.zone, **extra)  # type: ignore[arg-type]
 
 
@@ -353,12 +406,16 @@ def alike(kind: Kind | None, values: tuple[Any, ...], args: tuple[Any, ...]) -> 
     """Branch values as one Polars type."""
     to: Any = {Kind.NUMBER: pl.Float64, Kind.DATETIME: pl.Datetime("us"), Kind.TEXT: pl.String}.get(kind or Kind.TEXT)
     return [
-        value.cast(to) if to is not None and not (kind is Kind.DATETIME and arg.kind is Kind.DATETIME) else value for value, arg in zip(values, args, strict=True)
+        value.cast(to) if to is not None and not (kind is Kind.DATETIME and arg.kind is Kind.DATETIME) else value
+        for value, arg in zip(values, args, strict=True)
     ]
 
 
 def sql_alike(kind: Kind | None, values: tuple[Sql, ...], args: tuple[Any, ...]) -> list[Sql]:
-    return [cast(value, DOUBLE) if kind is Kind.NUMBER and arg.kind is not Kind.NUMBER else value for value, arg in zip(values, args, strict=True)]
+    return [
+        cast(value, DOUBLE) if kind is Kind.NUMBER and arg.kind is not Kind.NUMBER else value
+        for value, arg in zip(values, args, strict=True)
+    ]
 
 
 def branches(call: Call) -> tuple[list[int], list[int]]:
@@ -373,7 +430,9 @@ def _case_gives(call: Call) -> Facets:
     conditions, values = branches(call)
     for index in conditions:
         if call.args[index].kind not in (Kind.BOOLEAN, None):
-            raise PlanError(Issue("wrong_kind", "", "A condition must be true or false.", "Write a comparison such as x > 0."))
+            raise PlanError(
+                Issue("wrong_kind", "", "A condition must be true or false.", "Write a comparison such as x > 0.")
+            )
     open_ended = len(call.args) % 2 == 0
     nullable = open_ended or any(call.args[i].facets.nullable for i in (*conditions, *values))
     return common([call.args[i].facets for i in values], nullable)
@@ -382,7 +441,9 @@ def _case_gives(call: Call) -> Facets:
 def _case(call: Call, *args: pl.Expr) -> pl.Expr:
     conditions, values = branches(call)
     kind = _case_gives(call).kind
-    lowered = dict(zip(values, alike(kind, tuple(args[i] for i in values), tuple(call.args[i] for i in values)), strict=True))
+    lowered = dict(
+        zip(values, alike(kind, tuple(args[i] for i in values), tuple(call.args[i] for i in values)), strict=True)
+    )
     result = lowered[len(args) - 1] if len(args) % 2 else pl.lit(None)
     for index in reversed(conditions):
         test = args[index]
@@ -393,7 +454,9 @@ def _case(call: Call, *args: pl.Expr) -> pl.Expr:
 def _sql_case(call: Call, *args: Sql) -> Sql:
     conditions, values = branches(call)
     kind = _case_gives(call).kind
-    lowered = dict(zip(values, sql_alike(kind, tuple(args[i] for i in values), tuple(call.args[i] for i in values)), strict=True))
+    lowered = dict(
+        zip(values, sql_alike(kind, tuple(args[i] for i in values), tuple(call.args[i] for i in values)), strict=True)
+    )
     ifs: list[exp.If] = []
     for index in conditions:
         ifs.append(exp.If(this=args[index].copy(), true=lowered[index + 1]))

@@ -70,12 +70,20 @@ def rank_test(values: Numbers, others: list[Any], kind: str, sides: str, what: s
                 y = [float(v) for v in others]
                 if min(y) == max(y):
                     return None
-                found = stats.spearmanr(x, y, alternative=way) if kind == "spearman" else stats.kendalltau(x, y, alternative=way)
+                found = (
+                    stats.spearmanr(x, y, alternative=way)
+                    if kind == "spearman"
+                    else stats.kendalltau(x, y, alternative=way)
+                )
             case "mann_whitney" | "kruskal":
                 groups = [[v for v, g in zip(x, others, strict=True) if g == name] for name in sorted(set(others))]
                 if len(groups) < 2:
                     return None
-                found = stats.mannwhitneyu(groups[0], groups[1], alternative=way) if kind == "mann_whitney" else stats.kruskal(*groups)
+                found = (
+                    stats.mannwhitneyu(groups[0], groups[1], alternative=way)
+                    if kind == "mann_whitney"
+                    else stats.kruskal(*groups)
+                )
             case "shapiro":
                 found = stats.shapiro(sorted(x))
             case "dagostino":
@@ -143,6 +151,13 @@ UDFS: dict[str, tuple[Callable[..., Any], list[str]]] = {
 """Functions that DuckDB borrows from Python for these; each gives a DOUBLE."""
 
 
+def _rows(columns: Any) -> Any:
+    """Result rows of several columns; a constant stands in each."""
+    height = max((len(column) for column in columns), default=0)
+    height = min((len(column) for column in columns if len(column) != 1), default=height)
+    return zip(*(column.to_list() * (height if len(column) == 1 else 1) for column in columns), strict=True)
+
+
 def _mapped(function: Callable[..., Any], count: int) -> Callable[..., pl.Expr]:
     """A Polars expression that calls a function once for each result row, never for each data row."""
 
@@ -150,8 +165,9 @@ def _mapped(function: Callable[..., Any], count: int) -> Callable[..., pl.Expr]:
         given = list(options.values())
 
         def over(columns: Any) -> pl.Series:
-            cells = zip(*(column.to_list() for column in columns), strict=True)
-            found = [None if any(cell is None for cell in cells_) else function(*cells_, *given) for cells_ in cells]
+            found = [
+                None if any(cell is None for cell in cells_) else function(*cells_, *given) for cells_ in _rows(columns)
+            ]
             return pl.Series(found, dtype=pl.Float64)
 
         return pl.map_batches(list(args[:count]), over, return_dtype=pl.Float64)
@@ -160,12 +176,14 @@ def _mapped(function: Callable[..., Any], count: int) -> Callable[..., pl.Expr]:
 
 
 def _borrowed(name: str) -> Callable[..., Sql]:
-    return lambda *args, **options: call(name, *(cast(arg, DOUBLE) for arg in args), *(text(str(value)) for value in options.values()))
+    return lambda *args, **options: call(
+        name, *(cast(arg, DOUBLE) for arg in args), *(text(str(value)) for value in options.values())
+    )
 
 
 def _listed(call_: Call, x: pl.Expr) -> pl.Expr:
     wanted = pl.String if call_.option("as_text", False) else pl.Float64
-    return x.cast(wanted).drop_nulls().implode()
+    return pl.when(x.count() > 0).then(x.cast(wanted).drop_nulls().implode())
 
 
 def _sql_listed(call_: Call, x: Sql, as_text: bool = False) -> Sql:
@@ -179,18 +197,17 @@ def _rank_sql(values: Sql, others: Sql, kind: str, sides: str, what: str) -> Sql
 
 def _packed(*lists: pl.Expr) -> pl.Expr:
     def over(columns: Any) -> pl.Series:
-        rows = zip(*(column.to_list() for column in columns), strict=True)
-        return pl.Series([list(row) for row in rows], dtype=pl.List(pl.List(pl.Float64)))
+        return pl.Series([list(row) for row in _rows(columns)], dtype=pl.List(pl.List(pl.Float64)))
 
     return pl.map_batches(list(lists), over, return_dtype=pl.List(pl.List(pl.Float64)))
 
 
 _MISSING = "Missing in, missing out."
 FUNCTIONS: tuple[Function, ...] = (
-    row("_t_p", "t: numeric, df: numeric; sides: text! = 'two_sided'", lambda c: Facets(Kind.NUMBER, True), _mapped(t_p, 2), _borrowed("qa_t_p"), "The p-value of Student's t.", missing=_MISSING, examples=(Example("_t_p(2, 10)", [0.07338803477074037]),)),
-    row("_z_p", "z: numeric; sides: text! = 'two_sided'", lambda c: Facets(Kind.NUMBER, True), _mapped(z_p, 1), _borrowed("qa_z_p"), "The p-value of a standard normal z.", missing=_MISSING, examples=(Example("_z_p(0)", [1.0]),)),
-    row("_f_p", "f: numeric, df: numeric, rest: numeric", lambda c: Facets(Kind.NUMBER, True), _mapped(f_p, 3), _borrowed("qa_f_p"), "The p-value of F.", missing=_MISSING, examples=(Example("_f_p(0, 2, 10)", [1.0]),)),
-    row("_chi2_p", "x: numeric, df: numeric", lambda c: Facets(Kind.NUMBER, True), _mapped(chi2_p, 2), _borrowed("qa_chi2_p"), "The p-value of chi-square.", missing=_MISSING, examples=(Example("_chi2_p(0, 3)", [1.0]),)),
+    row("_t_p", "t: numeric, df: numeric; sides: text! = 'two_sided'", lambda c: Facets(Kind.NUMBER, True), _mapped(t_p, 2), _borrowed("qa_t_p"), "The p-value of Student's t.", missing=_MISSING, examples=(Example("_t_p(x, 10)", [0.07338803477074037, None], {"x": [2.0, None]}),)),
+    row("_z_p", "z: numeric; sides: text! = 'two_sided'", lambda c: Facets(Kind.NUMBER, True), _mapped(z_p, 1), _borrowed("qa_z_p"), "The p-value of a standard normal z.", missing=_MISSING, examples=(Example("_z_p(x)", [1.0, None], {"x": [0.0, None]}),)),
+    row("_f_p", "f: numeric, df: numeric, rest: numeric", lambda c: Facets(Kind.NUMBER, True), _mapped(f_p, 3), _borrowed("qa_f_p"), "The p-value of F.", missing=_MISSING, examples=(Example("_f_p(x, 2, 10)", [1.0, None], {"x": [0.0, None]}),)),
+    row("_chi2_p", "x: numeric, df: numeric", lambda c: Facets(Kind.NUMBER, True), _mapped(chi2_p, 2), _borrowed("qa_chi2_p"), "The p-value of chi-square.", missing=_MISSING, examples=(Example("_chi2_p(x, 3)", [1.0, None], {"x": [0.0, None]}),)),
     row("_rank_test", "x: any, y: any, kind: text!, sides: text!, what: text!", lambda c: Facets(Kind.NUMBER, True), _mapped(rank_test, 2), _rank_sql, "A rank test of collected columns.", missing=_MISSING,
         examples=(Example("r", 1.0, {"x": [1.0, 2.0, 3.0], "y": [2.0, 4.0, 9.0]}, ({"op": "summarize", "by": [], "metrics": ["_list(x) as a", "_list(y) as b"]}, {"op": "derive", "columns": ["_rank_test(a, b, 'spearman', 'two_sided', 'statistic') as r"]})),)),
     row("_pack", "x: any*", lambda c: Facets(Kind.LIST, True), _packed, lambda *lists: exp.Array(expressions=list(lists)), "Lists side by side.", missing=_MISSING,

@@ -28,7 +28,11 @@ def text(value: str) -> Sql:
 
 
 def paren(value: Any) -> Sql:
-    return exp.Paren(this=value) if isinstance(value, exp.Binary | exp.Between | exp.In | exp.Not | exp.Unary | exp.Case) else value
+    return (
+        exp.Paren(this=value)
+        if isinstance(value, exp.Binary | exp.Between | exp.In | exp.Not | exp.Unary | exp.Case)
+        else value
+    )
 
 
 def call(name: str, *args: Any) -> Sql:

@@ -16,8 +16,8 @@ from qa.plan.functions.table import Call, Example, Function, aggregate
 from qa.plan.typed import Facets
 from qa.types import Kind
 
-_X = {"x": [1.0, 2.0, 4.0, 9.0, None]}
-_XY = {"x": [1.0, 2.0, 3.0, None], "y": [2.0, 4.0, 7.0, 1.0]}
+_X: dict[str, list[Any]] = {"x": [1.0, 2.0, 4.0, 9.0, None]}
+_XY: dict[str, list[Any]] = {"x": [1.0, 2.0, 3.0, None], "y": [2.0, 4.0, 7.0, 1.0]}
 
 
 def _plain(call: Call) -> Facets:
@@ -180,7 +180,11 @@ def _bound(sign: int) -> tuple[Any, Any]:
     def sql(call_: Call, x: Sql, level: float = 0.95) -> Sql:
         value, n = cast(x, DOUBLE), exp.Count(this=x.copy())
         df = both(exp.Sub, n, number(1))
-        half = both(exp.Div, both(exp.Mul, _sql_t(df, level), exp.StddevSamp(this=value.copy())), exp.Sqrt(this=cast(n.copy(), DOUBLE)))
+        half = both(
+            exp.Div,
+            both(exp.Mul, _sql_t(df, level), exp.StddevSamp(this=value.copy())),
+            exp.Sqrt(this=cast(n.copy(), DOUBLE)),
+        )
         kind = exp.Add if sign > 0 else exp.Sub
         return when(both(exp.GT, n.copy(), number(1)), both(kind, exp.Avg(this=value), half))
 

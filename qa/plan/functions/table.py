@@ -114,7 +114,10 @@ class Function:
 
     @property
     def signature(self) -> str:
-        shown = [f"{p.name}{', …' if p.many else ''}" + ("" if not p.optional else f"={_shown(p.default)}") for p in self.params]
+        shown = [
+            f"{p.name}{', …' if p.many else ''}" + ("" if not p.optional else f"={_shown(p.default)}")
+            for p in self.params
+        ]
         shown += [f"{p.name}={_shown(p.default)}" for p in self.options]
         return f"{self.name}({', '.join(shown)})"
 
@@ -175,7 +178,20 @@ def row(
 ) -> Function:  # fmt: skip
     """A row function."""
     given, options = params(signature)
-    return Function(name, "row", given, options, fixed(gives) if isinstance(gives, Kind) else gives, polars, sql, doc, missing, examples, words, **flags)
+    return Function(
+        name,
+        "row",
+        given,
+        options,
+        fixed(gives) if isinstance(gives, Kind) else gives,
+        polars,
+        sql,
+        doc,
+        missing,
+        examples,
+        words,
+        **flags,
+    )
 
 
 def aggregate(
@@ -184,7 +200,20 @@ def aggregate(
 ) -> Function:  # fmt: skip
     """An aggregate; every aggregate also takes `where=` and `by=`."""
     given, options = params(signature)
-    return Function(name, "aggregate", given, options, maybe(gives) if isinstance(gives, Kind) else gives, polars, sql, doc, missing, examples, words, **flags)
+    return Function(
+        name,
+        "aggregate",
+        given,
+        options,
+        maybe(gives) if isinstance(gives, Kind) else gives,
+        polars,
+        sql,
+        doc,
+        missing,
+        examples,
+        words,
+        **flags,
+    )
 
 
 def window(
@@ -193,4 +222,17 @@ def window(
 ) -> Function:  # fmt: skip
     """A window function, for `window` steps."""
     given, options = params(signature)
-    return Function(name, "window", given, options, maybe(gives) if isinstance(gives, Kind) else gives, polars, sql, doc, missing, examples, words, **flags)
+    return Function(
+        name,
+        "window",
+        given,
+        options,
+        maybe(gives) if isinstance(gives, Kind) else gives,
+        polars,
+        sql,
+        doc,
+        missing,
+        examples,
+        words,
+        **flags,
+    )

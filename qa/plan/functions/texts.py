@@ -45,7 +45,9 @@ def _search(kind: str) -> tuple[Any, Any]:
 
     def polars(x: pl.Expr, part: str, match_case: bool = False) -> pl.Expr:
         wanted = part if match_case else fold(part)
-        found: pl.Expr = getattr(_searched(x, match_case).str, methods[kind])(wanted, **({"literal": True} if kind == "contains" else {}))
+        found: pl.Expr = getattr(_searched(x, match_case).str, methods[kind])(
+            wanted, **({"literal": True} if kind == "contains" else {})
+        )
         return found
 
     def sql(x: Sql, part: str, match_case: bool = False) -> Sql:
@@ -59,9 +61,18 @@ def pattern(regex: str) -> str:
     try:
         pl.select(pl.lit("").str.contains(regex))
     except pl.exceptions.PolarsError:
-        raise PlanError(Issue("bad_regex", "", f"{regex!r} is not a regular expression that this language reads.", "Look-around and back-references are not supported; contains(x, part) takes text literally.")) from None
+        raise PlanError(
+            Issue(
+                "bad_regex",
+                "",
+                f"{regex!r} is not a regular expression that this language reads.",
+                "Look-around and back-references are not supported; contains(x, part) takes text literally.",
+            )
+        ) from None
     if len(regex) > 200:
-        raise PlanError(Issue("bad_regex", "", "A regular expression may have 200 characters.", "Use contains(x, part).")) from None
+        raise PlanError(
+            Issue("bad_regex", "", "A regular expression may have 200 characters.", "Use contains(x, part).")
+        ) from None
     return regex
 
 
@@ -78,7 +89,9 @@ def _sql_extract(x: Sql, regex: str, group: int = 0) -> Sql:
 
 def _substring(x: pl.Expr, start: int, length: int | None = None) -> pl.Expr:
     if start < 1:
-        raise PlanError(Issue("bad_option", "", "substring counts characters from 1.", "Use substring(x, 1, n) for the first n."))
+        raise PlanError(
+            Issue("bad_option", "", "substring counts characters from 1.", "Use substring(x, 1, n) for the first n.")
+        )
     return x.str.slice(start - 1, length)
 
 
@@ -88,7 +101,11 @@ def _sql_substring(x: Sql, start: int, length: int | None = None) -> Sql:
 
 def _split_part(x: pl.Expr, separator: str, part: int) -> pl.Expr:
     if part < 1 or not separator:
-        raise PlanError(Issue("bad_option", "", "split_part counts parts from 1 and needs a separator.", "Use split_part(x, ',', 1)."))
+        raise PlanError(
+            Issue(
+                "bad_option", "", "split_part counts parts from 1 and needs a separator.", "Use split_part(x, ',', 1)."
+            )
+        )
     return x.str.split(separator).list.get(part - 1, null_on_oob=True)
 
 
@@ -109,7 +126,14 @@ def _number_in(x: pl.Expr, n: int = 1) -> pl.Expr:
 def _sql_number_in(x: Sql, n: int = 1) -> Sql:
     spaced = call("regexp_replace", x, text(r"(\d)[-−]"), text(r"\1 "), text("g"))
     found = call("list_extract", call("regexp_extract_all", spaced, text(_NUMBER)), number(n))
-    return exp.TryCast(this=exp.Replace(this=exp.Replace(this=found, expression=text(","), replacement=text("")), expression=text("−"), replacement=text("-")), to=DOUBLE.copy())
+    return exp.TryCast(
+        this=exp.Replace(
+            this=exp.Replace(this=found, expression=text(","), replacement=text("")),
+            expression=text("−"),
+            replacement=text("-"),
+        ),
+        to=DOUBLE.copy(),
+    )
 
 
 def as_text(call: Call, index: int, value: pl.Expr) -> pl.Expr:
@@ -118,7 +142,11 @@ def as_text(call: Call, index: int, value: pl.Expr) -> pl.Expr:
         case Kind.NUMBER | Kind.DECIMAL:
             number_ = value.cast(pl.Float64)
             whole = (number_ == number_.floor()) & (number_.abs() < 1e15)
-            return pl.when(whole).then(number_.cast(pl.Int64, strict=False).cast(pl.String)).otherwise(number_.cast(pl.String))
+            return (
+                pl.when(whole)
+                .then(number_.cast(pl.Int64, strict=False).cast(pl.String))
+                .otherwise(number_.cast(pl.String))
+            )
         case Kind.DATETIME:
             return value.dt.strftime("%Y-%m-%d %H:%M:%S")
         case Kind.BOOLEAN:
@@ -131,8 +159,13 @@ def sql_as_text(call_: Call, index: int, value: Sql) -> Sql:
     match call_.args[index].kind:
         case Kind.NUMBER | Kind.DECIMAL:
             double = cast(value, DOUBLE)
-            whole = exp.And(this=both(exp.EQ, double, exp.Floor(this=double.copy())), expression=both(exp.LT, exp.Abs(this=double.copy()), number(1e15)))
-            return when(whole, cast(exp.TryCast(this=double.copy(), to=BIGINT.copy()), VARCHAR), cast(double.copy(), VARCHAR))
+            whole = exp.And(
+                this=both(exp.EQ, double, exp.Floor(this=double.copy())),
+                expression=both(exp.LT, exp.Abs(this=double.copy()), number(1e15)),
+            )
+            return when(
+                whole, cast(exp.TryCast(this=double.copy(), to=BIGINT.copy()), VARCHAR), cast(double.copy(), VARCHAR)
+            )
         case Kind.DATETIME:
             return call("strftime", value, text("%Y-%m-%d %H:%M:%S"))
         case _:

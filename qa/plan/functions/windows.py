@@ -41,7 +41,11 @@ class SqlPlace:
 
     def over(self, value: Sql, order: Sequence[exp.Ordered] | None = None, spec: exp.WindowSpec | None = None) -> Sql:
         keys = self.full if order is None else order
-        window_ = exp.Window(this=value, partition_by=[key.copy() for key in self.by], order=exp.Order(expressions=[key.copy() for key in keys]) if keys else None)
+        window_ = exp.Window(
+            this=value,
+            partition_by=[key.copy() for key in self.by],
+            order=exp.Order(expressions=[key.copy() for key in keys]) if keys else None,
+        )
         if spec is not None:
             window_.set("spec", spec)
         return window_
@@ -99,7 +103,14 @@ def _neighbour(sign: int) -> tuple[Any, Any]:
 
 def _steps(n: int) -> int:
     if n < 1:
-        raise PlanError(Issue("bad_option", "", "The distance counts rows from 1.", "Use lag(x, 1) for the row before and lead(x, 1) for the row after."))
+        raise PlanError(
+            Issue(
+                "bad_option",
+                "",
+                "The distance counts rows from 1.",
+                "Use lag(x, 1) for the row before and lead(x, 1) for the row after.",
+            )
+        )
     return n
 
 
@@ -184,20 +195,36 @@ def _sql_running_count(place: SqlPlace, call_: Call, x: Sql | None = None) -> Sq
 def _width(rows: int | None, days: int | None) -> int:
     width = rows if rows is not None else days
     if (rows is None) == (days is None) or width is None or width < 1:
-        raise PlanError(Issue("bad_option", "", "A rolling window needs either rows or days, at least 1.", "Write rolling_mean(x, rows=7) or rolling_mean(x, days=7)."))
+        raise PlanError(
+            Issue(
+                "bad_option",
+                "",
+                "A rolling window needs either rows or days, at least 1.",
+                "Write rolling_mean(x, rows=7) or rolling_mean(x, days=7).",
+            )
+        )
     return width
 
 
 def _needs_day(place: Any) -> None:
     if place.day is None:
-        raise PlanError(Issue("needs_order", "", "A window of days needs a date to go by.", "Give the step order: ['date'], or use rows=7."))
+        raise PlanError(
+            Issue(
+                "needs_order",
+                "",
+                "A window of days needs a date to go by.",
+                "Give the step order: ['date'], or use rows=7.",
+            )
+        )
 
 
 _FAR = pl.date(1, 1, 1)
 
 
 def _rolling(name: str) -> Callable[..., pl.Expr]:
-    def polars(place: Place, call: Call, x: pl.Expr, rows: int | None = None, days: int | None = None, complete: bool = False) -> pl.Expr:
+    def polars(
+        place: Place, call: Call, x: pl.Expr, rows: int | None = None, days: int | None = None, complete: bool = False
+    ) -> pl.Expr:
         width = _width(rows, days)
         value = x.cast(pl.Float64) if _rolling_gives(name)(call).kind is Kind.NUMBER else x
         if name == "count":
@@ -211,7 +238,9 @@ def _rolling(name: str) -> Callable[..., pl.Expr]:
             _needs_day(place)
             assert place.day is not None
             day = place.day.fill_null(_FAR)
-            result = getattr(value, f"rolling_{method}_by")(day, window_size=f"{width}d", min_samples=least, closed="right")
+            result = getattr(value, f"rolling_{method}_by")(
+                day, window_size=f"{width}d", min_samples=least, closed="right"
+            )
             full = (place.day - place.day.min()).dt.total_days() >= width - 1
             result = pl.when(place.day.is_not_null()).then(result)
         if name == "std" and width == 1:
@@ -222,9 +251,18 @@ def _rolling(name: str) -> Callable[..., pl.Expr]:
 
 
 def _sql_rolling(name: str) -> Callable[..., Sql]:
-    kinds: dict[str, Any] = {"sum": exp.Sum, "mean": exp.Avg, "min": exp.Min, "max": exp.Max, "std": exp.StddevSamp, "count": exp.Count}
+    kinds: dict[str, Any] = {
+        "sum": exp.Sum,
+        "mean": exp.Avg,
+        "min": exp.Min,
+        "max": exp.Max,
+        "std": exp.StddevSamp,
+        "count": exp.Count,
+    }
 
-    def sql(place: SqlPlace, call_: Call, x: Sql, rows: int | None = None, days: int | None = None, complete: bool = False) -> Sql:
+    def sql(
+        place: SqlPlace, call_: Call, x: Sql, rows: int | None = None, days: int | None = None, complete: bool = False
+    ) -> Sql:
         width = _width(rows, days)
         gives = _rolling_gives(name)(call_)
         value = cast(x, DOUBLE) if gives.kind is Kind.NUMBER else x
@@ -236,9 +274,16 @@ def _sql_rolling(name: str) -> Callable[..., Sql]:
             _needs_day(place)
             assert place.day is not None
             order = [exp.Ordered(this=place.day.copy(), nulls_first=False)]
-            spec = exp.WindowSpec(kind="RANGE", start=exp.Interval(this=exp.Literal.string(str(width - 1)), unit=exp.Var(this="DAY")), start_side="PRECEDING", end="CURRENT ROW")
+            spec = exp.WindowSpec(
+                kind="RANGE",
+                start=exp.Interval(this=exp.Literal.string(str(width - 1)), unit=exp.Var(this="DAY")),
+                start_side="PRECEDING",
+                end="CURRENT ROW",
+            )
             first = exp.Window(this=exp.Min(this=place.day.copy()), partition_by=[key.copy() for key in place.by])
-            full = both(exp.GTE, call("date_diff", exp.Literal.string("day"), first, place.day.copy()), number(width - 1))
+            full = both(
+                exp.GTE, call("date_diff", exp.Literal.string("day"), first, place.day.copy()), number(width - 1)
+            )
             known = exp.Not(this=exp.Is(this=place.day.copy(), expression=exp.Null()))
             result = when(known, place.over(inner, order, spec))
         result = cast(result, BIGINT) if gives.kind is Kind.INTEGER and name in ("sum", "count") else result
@@ -255,7 +300,11 @@ def _rolling_gives(name: str) -> Callable[[Call], Facets]:
             return spread(call)
         if name == "sum":
             total = _sum_gives(call)
-            return Facets(Kind.NUMBER, True, role=total.role, unit=total.unit) if total.wide or total.kind is Kind.DECIMAL else total
+            return (
+                Facets(Kind.NUMBER, True, role=total.role, unit=total.unit)
+                if total.wide or total.kind is Kind.DECIMAL
+                else total
+            )
         first = _same(call)
         return Facets(Kind.NUMBER, True, role=first.role, unit=first.unit) if first.kind is Kind.DECIMAL else first
 
@@ -281,7 +330,13 @@ def _change(place: Place, call: Call, x: pl.Expr, n: int = 1) -> pl.Expr:
 
 
 def _sql_change(place: SqlPlace, call_: Call, x: Sql, n: int = 1) -> Sql:
-    value = cast(x, HUGEINT) if _change_gives(call_).wide else cast(x, DOUBLE) if call_.first.kind is not Kind.INTEGER else x
+    value = (
+        cast(x, HUGEINT)
+        if _change_gives(call_).wide
+        else cast(x, DOUBLE)
+        if call_.first.kind is not Kind.INTEGER
+        else x
+    )
     return both(exp.Sub, value, place.over(call("lag", value.copy(), number(_steps(n)))))
 
 
@@ -309,8 +364,8 @@ def _sql_share(place: SqlPlace, call_: Call, x: Sql) -> Sql:
     return both(exp.Div, value, null_if_zero(total))
 
 
-_X = {"x": [3, 1, None, 2]}
-_D = {"d": ["2024-01-01", "2024-01-02", "2024-01-09", None], "x": [1, 2, 4, 8]}
+_X: dict[str, list[Any]] = {"x": [3, 1, None, 2]}
+_D: dict[str, list[Any]] = {"d": ["2024-01-01", "2024-01-02", "2024-01-09", None], "x": [1, 2, 4, 8]}
 
 
 def _by(formula: str, order: list[str] | None = None, by: list[str] | None = None) -> tuple[dict[str, Any], ...]:

@@ -17,7 +17,9 @@ def _found() -> dict[str, type[Step]]:
     for module in pkgutil.iter_modules(__path__):
         importlib.import_module(f"{__name__}.{module.name}")
     steps = {str(get_args(cls.model_fields["op"].annotation)[0]): cls for cls in Step.__subclasses__()}
-    return {op: steps[op] for op in sorted(steps, key=lambda op: (_FIRST.index(op) if op in _FIRST else len(_FIRST), op))}
+    return {
+        op: steps[op] for op in sorted(steps, key=lambda op: (_FIRST.index(op) if op in _FIRST else len(_FIRST), op))
+    }
 
 
 STEPS: dict[str, type[Step]] = _found()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import combinations
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 from pydantic import Field
 
@@ -20,7 +20,7 @@ from qa.types import Column
 
 MOST = 200
 """Pairs that one step may correlate."""
-_DATA = {"x": [1.0, 2.0, 3.0, 4.0, None], "y": [1.0, 3.0, 2.0, 5.0, 9.0]}
+_DATA: dict[str, list[Any]] = {"x": [1.0, 2.0, 3.0, 4.0, None], "y": [1.0, 3.0, 2.0, 5.0, 9.0]}
 
 
 class Correlate(Step):
@@ -47,7 +47,12 @@ class Correlate(Step):
         issues.done()
         pairs = self.pairs(scope, keys)
         if len(pairs) > MOST:
-            scope.refuse("too_big", f"These are {len(pairs)} pairs; {MOST} is the most.", "Name the columns, or use against.", "columns")
+            scope.refuse(
+                "too_big",
+                f"These are {len(pairs)} pairs; {MOST} is the most.",
+                "Name the columns, or use against.",
+                "columns",
+            )
         told = f"correlate {worded([a for a, _ in pairs[:4]])}{f' with {self.against}' if self.against else ''}"
         pieces = [self.one(scope, pair, keys) for pair in pairs]
         made = stack(scope, self, pieces, keys, told)
@@ -76,7 +81,14 @@ class Correlate(Step):
     def one(self, scope: Scope, pair: tuple[str, str], keys: Sequence[str]) -> Inner:
         test = Test(op="test", kind=self.method or "pearson", columns=[quoted_name(name) for name in pair], by=self.by)
         a, b = (name.replace("'", "''") for name in pair)
-        shown = [*(quoted_name(key) for key in keys), f"'{a}' as column_a", f"'{b}' as column_b", "statistic as r", "n", "p_value"]
+        shown = [
+            *(quoted_name(key) for key in keys),
+            f"'{a}' as column_a",
+            f"'{b}' as column_b",
+            "statistic as r",
+            "n",
+            "p_value",
+        ]
         return Inner(scope).then(test).then(Select(op="select", columns=shown))
 
     def matrix(self, scope: Scope, made: CheckedStack, keys: Sequence[str], told: str) -> CheckedStep:
@@ -84,5 +96,13 @@ class Correlate(Step):
         inner = Inner(scope)
         inner.steps, inner.schema = [made], made.after
         names = list(dict.fromkeys(name for pair in self.pairs(scope, keys) for name in pair[1:]))
-        inner.then(Pivot(op="pivot", by=[*(quoted_name(key) for key in keys), "column_a"], names_from="column_b", values=["only(r) as r"], values_in=names))
+        inner.then(
+            Pivot(
+                op="pivot",
+                by=[*(quoted_name(key) for key in keys), "column_a"],
+                names_from="column_b",
+                values=["only(r) as r"],
+                values_in=names,
+            )
+        )
         return CheckedMacro(step=self, before=scope.schema, after=inner.schema, inner=inner.steps, told=told)

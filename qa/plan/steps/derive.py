@@ -39,8 +39,15 @@ class Derive(Step):
     columns: list[str] = Field(description="'formula as name'", min_length=1)
     words: ClassVar = ("compute", "calculate", "as")
     examples: ClassVar = (
-        StepExample({"op": "derive", "columns": ["x * 2 as y", "y + 1 as z"]}, {"x": [1, None]}, ["x", "y", "z"], [[1, 2, 3], [None, None, None]]),
-        StepExample({"op": "derive", "columns": ["x / sum(x) as share"]}, {"x": [1, 3]}, ["x", "share"], [[1, 0.25], [3, 0.75]]),
+        StepExample(
+            {"op": "derive", "columns": ["x * 2 as y", "y + 1 as z"]},
+            {"x": [1, None]},
+            ["x", "y", "z"],
+            [[1, 2, 3], [None, None, None]],
+        ),
+        StepExample(
+            {"op": "derive", "columns": ["x / sum(x) as share"]}, {"x": [1, 3]}, ["x", "share"], [[1, 0.25], [3, 0.75]]
+        ),
         StepExample({"op": "derive", "columns": ["x + 1 as x"]}, {"x": [1], "y": [5]}, ["x", "y"], [[2, 5]]),
     )
 
@@ -50,7 +57,10 @@ class Derive(Step):
         for index, text in enumerate(self.columns):
             with issues:
                 named = parse_named(text)
-                typed = Binder(scope).formula(text if scope.has(text) else text[: len(text)] if not named.explicit else _head(text), f"columns[{index}]")
+                typed = Binder(scope).formula(
+                    text if scope.has(text) else text[: len(text)] if not named.explicit else _head(text),
+                    f"columns[{index}]",
+                )
                 made = output(scope, typed, named.name, text)
                 outputs.append(made)
                 scope.schema, was = put(scope.schema, made.column)

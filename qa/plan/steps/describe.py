@@ -16,7 +16,23 @@ from qa.plan.steps.step import CheckedStep, Issues, Step, StepExample, worded
 from qa.plan.steps.summarize import Summarize, check_keys
 from qa.types import Column, Kind
 
-RESULT = ["column", "kind", "count", "missing", "distinct", "most_common", "mean", "std", "min", "q25", "median", "q75", "max", "first_date", "last_date"]
+RESULT = [
+    "column",
+    "kind",
+    "count",
+    "missing",
+    "distinct",
+    "most_common",
+    "mean",
+    "std",
+    "min",
+    "q25",
+    "median",
+    "q75",
+    "max",
+    "first_date",
+    "last_date",
+]
 _NUMBERS = {
     "mean": "mean({c})", "std": "std({c})", "min": "number(min({c}))", "q25": "quantile({c}, 0.25)", "median": "median({c})",
     "q75": "quantile({c}, 0.75)", "max": "number(max({c}))",
@@ -45,7 +61,9 @@ class Describe(Step):
         issues = Issues()
         keys = [key.column.name for key in check_keys(scope, self.by or [], issues)]
         issues.done()
-        columns = [c for c in scope.schema if c.name not in keys] if self.columns is None else self.plain(scope, self.columns)
+        columns = (
+            [c for c in scope.schema if c.name not in keys] if self.columns is None else self.plain(scope, self.columns)
+        )
         columns = [c for c in columns if c.kind is not Kind.LIST]
         if not columns:
             scope.refuse("empty_step", "There is no column to describe.", "Name one.", "columns")
@@ -74,7 +92,13 @@ class Describe(Step):
             metrics += ["date(min(_c)) as first_date", "date(max(_c)) as last_date"]
             dates = []
         label = column.name.replace("'", "''")
-        inner = Inner(scope).then(Derive(op="derive", columns=[f"{name} as _c", *(text for text in self.by or [] if not scope.has(text))]))
+        inner = Inner(scope).then(
+            Derive(op="derive", columns=[f"{name} as _c", *(text for text in self.by or [] if not scope.has(text))])
+        )
         inner.then(Summarize(op="summarize", by=[quoted_name(key) for key in keys], metrics=metrics))
-        inner.then(Derive(op="derive", columns=[f"'{label}' as `column`", f"'{column.kind}' as kind", *texts, *more, *dates]))
-        return inner.then(Select(op="select", columns=[*(quoted_name(key) for key in keys), *(quoted_name(n) for n in RESULT)]))
+        inner.then(
+            Derive(op="derive", columns=[f"'{label}' as `column`", f"'{column.kind}' as kind", *texts, *more, *dates])
+        )
+        return inner.then(
+            Select(op="select", columns=[*(quoted_name(key) for key in keys), *(quoted_name(n) for n in RESULT)])
+        )

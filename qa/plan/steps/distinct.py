@@ -13,7 +13,17 @@ from sqlglot import exp
 from qa.plan.polars_terms import order_arguments
 from qa.plan.scope import Scope
 from qa.plan.sql_terms import name, ordered
-from qa.plan.steps.step import CheckedStep, Issues, PolarsLowering, SqlLowering, Step, StepExample, sql_outputs, with_outputs, worded
+from qa.plan.steps.step import (
+    CheckedStep,
+    Issues,
+    PolarsLowering,
+    SqlLowering,
+    Step,
+    StepExample,
+    sql_outputs,
+    with_outputs,
+    worded,
+)
 from qa.plan.steps.summarize import check_keys
 from qa.plan.typed import Output, Ref
 from qa.types import Kind, Order
@@ -29,8 +39,15 @@ class Distinct(Step):
     columns: list[str] = Field(default=[], description="columns that decide; [] is all")
     words: ClassVar = ("distinct", "unique", "without duplicates", "different")
     examples: ClassVar = (
-        StepExample({"op": "distinct", "columns": ["g"]}, {"g": ["b", "a", "b", None, None], "x": [1, 2, 3, 4, 5]}, ["g", "x"], [["a", 2], ["b", 1], [None, 4]]),
-        StepExample({"op": "distinct", "columns": []}, {"g": ["b", "a", "b"], "x": [1, 2, 1]}, ["g", "x"], [["a", 2], ["b", 1]]),
+        StepExample(
+            {"op": "distinct", "columns": ["g"]},
+            {"g": ["b", "a", "b", None, None], "x": [1, 2, 3, 4, 5]},
+            ["g", "x"],
+            [["a", 2], ["b", 1], [None, 4]],
+        ),
+        StepExample(
+            {"op": "distinct", "columns": []}, {"g": ["b", "a", "b"], "x": [1, 2, 1]}, ["g", "x"], [["a", 2], ["b", 1]]
+        ),
     )
 
     def check(self, scope: Scope) -> CheckedStep:
@@ -40,10 +57,27 @@ class Distinct(Step):
         ids = [key.column.id for key in keys] if self.columns else [c.id for c in scope.schema]
         lists = [c for c in scope.schema if c.id in ids and c.kind is Kind.LIST]
         if lists:
-            scope.refuse("wrong_kind", f"{lists[0].name!r} holds lists, which are not compared.", "Name the columns that decide, or explode it first.", "columns")
+            scope.refuse(
+                "wrong_kind",
+                f"{lists[0].name!r} holds lists, which are not compared.",
+                "Name the columns that decide, or explode it first.",
+                "columns",
+            )
         columns = tuple(replace(c, unique=c.unique or ids == [c.id]) for c in scope.schema)
-        after = replace(scope.schema, columns=columns, order=tuple(Order(id) for id in ids), keys=(*scope.schema.keys, frozenset(ids)))
-        return CheckedDistinct(step=self, before=scope.schema, after=after, outputs=[k for k in keys if not isinstance(k.typed, Ref)], ids=ids, uses_order=True)
+        after = replace(
+            scope.schema,
+            columns=columns,
+            order=tuple(Order(id) for id in ids),
+            keys=(*scope.schema.keys, frozenset(ids)),
+        )
+        return CheckedDistinct(
+            step=self,
+            before=scope.schema,
+            after=after,
+            outputs=[k for k in keys if not isinstance(k.typed, Ref)],
+            ids=ids,
+            uses_order=True,
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,7 +96,11 @@ class CheckedDistinct(CheckedStep):
         order = exp.Order(expressions=ordered(self.before.order)) if self.before.order else None
         place = exp.Window(this=exp.RowNumber(), partition_by=[name(id) for id in self.ids], order=order)
         placed = lower.named(exp.select(exp.Star(), exp.alias_(place, "p", quoted=True)).from_(source), "placed")
-        return exp.select(exp.Star(**{"except_": [name("p")]})).from_(placed).where(exp.EQ(this=name("p"), expression=exp.Literal.number("1")))
+        return (
+            exp.select(exp.Star(except_=[name("p")]))
+            .from_(placed)
+            .where(exp.EQ(this=name("p"), expression=exp.Literal.number("1")))
+        )
 
     def describe(self) -> str:
         return f"keep one row for each {worded(self.step.columns)}" if self.step.columns else "drop repeated rows"

@@ -12,8 +12,8 @@ import polars as pl
 from pydantic import Field
 from sqlglot import exp
 
-from qa.plan.literals import constant
 from qa.plan.functions.sqltools import DATE, DOUBLE, both, call, cast, is_null, when
+from qa.plan.literals import constant
 from qa.plan.polars_terms import order_arguments
 from qa.plan.scope import Scope
 from qa.plan.sql_terms import name, ordered
@@ -22,7 +22,16 @@ from qa.plan.steps.step import CheckedStep, PolarsLowering, SqlLowering, Step, S
 from qa.plan.typed import Aggregate, Apply, Facets, Guard, Ref, facets_of
 from qa.types import Column, Kind, Order
 
-_EVERY = {"second": "s", "minute": "m", "hour": "h", "day": "d", "week": "w", "month": "mo", "quarter": "q", "year": "y"}
+_EVERY = {
+    "second": "s",
+    "minute": "m",
+    "hour": "h",
+    "day": "d",
+    "week": "w",
+    "month": "mo",
+    "quarter": "q",
+    "year": "y",
+}
 MOST = 5_000_000
 """Steps that a grid of whole numbers may have."""
 _MONTHS = ("month", "quarter", "year")
@@ -37,7 +46,9 @@ class FillGaps(Step):
 
     op: Literal["fill_gaps"]
     column: str = Field(description="the column of periods or categories")
-    every: str | None = Field(default=None, description="'1 month', '7 days', '1' for whole numbers; null for categories")
+    every: str | None = Field(
+        default=None, description="'1 month', '7 days', '1' for whole numbers; null for categories"
+    )
     by: list[str] | None = Field(default=None, description="complete each group")
     columns: list[str] | None = Field(default=None, description="columns to fill; null is all others")
     fill: Literal["none", "zero", "previous", "linear"] | None = Field(default=None, description="none unless given")
@@ -53,19 +64,41 @@ class FillGaps(Step):
         column = self.plain(scope, [self.column], "column")[0]
         by = self.plain(scope, self.by or [], "by")
         taken = {column.id, *(c.id for c in by)}
-        filled = [c for c in scope.schema if c.id not in taken] if self.columns is None else self.plain(scope, self.columns, "columns")
+        filled = (
+            [c for c in scope.schema if c.id not in taken]
+            if self.columns is None
+            else self.plain(scope, self.columns, "columns")
+        )
         count, unit = self.step_of(scope, column)
         fits = [c for c in filled if self.fill == "previous" or c.kind.numeric]
         if self.fill in ("zero", "linear") and self.columns is not None and len(fits) != len(filled):
-            scope.refuse("wrong_kind", f"fill {self.fill!r} needs numbers.", "Name numeric columns, or use previous.", "columns")
+            scope.refuse(
+                "wrong_kind", f"fill {self.fill!r} needs numbers.", "Name numeric columns, or use previous.", "columns"
+            )
         filled = fits if self.fill not in (None, "none") else []
         changed = {c.id: self.changed(c) for c in filled}
-        columns = tuple(c if c.id in taken else changed.get(c.id) or replace(c, nullable=True, origin=None, unique=False) for c in scope.schema)
+        columns = tuple(
+            c if c.id in taken else changed.get(c.id) or replace(c, nullable=True, origin=None, unique=False)
+            for c in scope.schema
+        )
         columns = tuple(replace(c, unique=False) for c in columns)
         order = appended(tuple(Order(id) for id in [*(c.id for c in by), column.id]), scope.schema.order)
         after = replace(scope.schema, columns=columns, order=order, keys=(), one_row=False, most_rows=None)
-        guards = (self.on_grid(column),) if unit in _MONTHS else (self.small(column, count),) if unit == "number" else ()
-        return CheckedFillGaps(step=self, before=scope.schema, after=after, column=column, by=by, filled=filled, count=count, unit=unit, guards=guards, uses_order=True)
+        guards = (
+            (self.on_grid(column),) if unit in _MONTHS else (self.small(column, count),) if unit == "number" else ()
+        )
+        return CheckedFillGaps(
+            step=self,
+            before=scope.schema,
+            after=after,
+            column=column,
+            by=by,
+            filled=filled,
+            count=count,
+            unit=unit,
+            guards=guards,
+            uses_order=True,
+        )
 
     def changed(self, column: Column) -> Column:
         nullable = column.nullable or self.fill != "zero"
@@ -86,14 +119,27 @@ class FillGaps(Step):
         """How many of which unit; `category` without `every`, `number` for whole numbers."""
         if self.every is None:
             if self.fill == "linear":
-                scope.refuse("bad_option", "Categories have no line between them.", "Use fill 'zero' or give every.", "fill")
+                scope.refuse(
+                    "bad_option", "Categories have no line between them.", "Use fill 'zero' or give every.", "fill"
+                )
             return 1, "category"
         match = re.fullmatch(r"\s*(\d+)?\s*([a-z]*?)s?\s*", self.every)
         count, unit = (int(match[1] or 1), match[2] or "number") if match else (0, "")
-        fits = {Kind.DATE: ("day", "week", *_MONTHS), Kind.DATETIME: tuple(_EVERY), Kind.INTEGER: ("number",)}.get(column.kind, ())
+        fits = {Kind.DATE: ("day", "week", *_MONTHS), Kind.DATETIME: tuple(_EVERY), Kind.INTEGER: ("number",)}.get(
+            column.kind, ()
+        )
         if count < 1 or unit not in fits or column.zone:
-            hint = "Derive date(x) or trunc(x, 'month') first." if column.kind is Kind.TEXT or column.zone else f"Use {', '.join(fits) or 'no every, for categories'}, such as '1 {(fits or ('month',))[0]}'."
-            scope.refuse("bad_option", f"every {self.every!r} does not fit {column.name!r}, which holds {column.kind}.", hint, "every")
+            hint = (
+                "Derive date(x) or trunc(x, 'month') first."
+                if column.kind is Kind.TEXT or column.zone
+                else f"Use {', '.join(fits) or 'no every, for categories'}, such as '1 {(fits or ('month',))[0]}'."
+            )
+            scope.refuse(
+                "bad_option",
+                f"every {self.every!r} does not fit {column.name!r}, which holds {column.kind}.",
+                hint,
+                "every",
+            )
         return count, unit
 
     def on_grid(self, column: Column) -> Guard:
@@ -101,14 +147,28 @@ class FillGaps(Step):
         day = Apply(Facets(Kind.INTEGER, True), "day", (ref,))
         inside = Apply(Facets(Kind.BOOLEAN, True), "!=", (day, constant(1)))
         any_ = Aggregate(Facets(Kind.BOOLEAN, False), "any", (inside,), by=None)
-        return Guard("off_grid", f"{column.name} holds days inside a month, so there is no grid of months.", f"Derive trunc({column.name}, 'month') and summarize by it first.", any_)
+        return Guard(
+            "off_grid",
+            f"{column.name} holds days inside a month, so there is no grid of months.",
+            f"Derive trunc({column.name}, 'month') and summarize by it first.",
+            any_,
+        )
 
     def small(self, column: Column, count: int) -> Guard:
         ref = Ref(facets_of(column), column)
         low, high = (Aggregate(replace(ref.facets, nullable=True), end, (ref,), by=None) for end in ("min", "max"))
-        span = Apply(Facets(Kind.NUMBER, True), "-", tuple(Apply(Facets(Kind.NUMBER, True), "number", (end,)) for end in (high, low)))
+        span = Apply(
+            Facets(Kind.NUMBER, True),
+            "-",
+            tuple(Apply(Facets(Kind.NUMBER, True), "number", (end,)) for end in (high, low)),
+        )
         far = Apply(Facets(Kind.BOOLEAN, True), ">", (span, constant(float(MOST * count))))
-        return Guard("too_big", f"From the first to the last {column.name} is more than {MOST:,} steps.", "Filter first, or take larger steps.", far)
+        return Guard(
+            "too_big",
+            f"From the first to the last {column.name} is more than {MOST:,} steps.",
+            "Filter first, or take larger steps.",
+            far,
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -133,11 +193,17 @@ class CheckedFillGaps(CheckedStep):
         ends = frame.select(point.min().alias("a"), point.max().alias("b")).drop_nulls()
         if self.unit == "number":
             # A guard refuses more than MOST steps; the cut only keeps the engine alive until it is read.
-            end = pl.min_horizontal([pl.col("b").cast(pl.Int128), pl.col("a").cast(pl.Int128) + MOST * self.count]).cast(pl.Int64)
+            end = pl.min_horizontal(
+                [pl.col("b").cast(pl.Int128), pl.col("a").cast(pl.Int128) + MOST * self.count]
+            ).cast(pl.Int64)
             ranges = pl.int_ranges(pl.col("a"), end + 1, self.count, dtype=pl.Int64)
         else:
             every = f"{self.count}{_EVERY[self.unit]}"
-            ranges = pl.date_ranges("a", "b", every) if self.column.kind is Kind.DATE else pl.datetime_ranges("a", "b", every)
+            ranges = (
+                pl.date_ranges("a", "b", every)
+                if self.column.kind is Kind.DATE
+                else pl.datetime_ranges("a", "b", every)
+            )
         return ends.select(ranges.alias(self.column.id)).explode(self.column.id)
 
     def polars(self, frame: pl.LazyFrame, lower: PolarsLowering) -> pl.LazyFrame:
@@ -161,7 +227,12 @@ class CheckedFillGaps(CheckedStep):
             case _:
                 at, known = self.axis(), value.cast(pl.Float64)
                 here = pl.when(value.is_not_null()).then(at)
-                low, high, x0, x1 = known.forward_fill(), known.backward_fill(), here.forward_fill(), here.backward_fill()
+                low, high, x0, x1 = (
+                    known.forward_fill(),
+                    known.backward_fill(),
+                    here.forward_fill(),
+                    here.backward_fill(),
+                )
                 line = pl.when(x1 != x0).then(low + (high - low) * (at - x0) / (x1 - x0)).otherwise(low)
                 filled = pl.when(value.is_not_null()).then(known).when(high.is_not_null()).then(line)
         return filled.over(by) if by else filled
@@ -180,7 +251,14 @@ class CheckedFillGaps(CheckedStep):
         if self.unit == "category":
             return exp.select(point).from_(source).where(known).distinct()
         low, high = exp.Min(this=point.copy()), exp.Max(this=point.copy())
-        step: Any = exp.Literal.number(str(self.count)) if self.unit == "number" else exp.Interval(this=exp.Literal.string(str(self.count * (3 if self.unit == "quarter" else 1))), unit=exp.Var(this="month" if self.unit == "quarter" else self.unit))
+        step: Any = (
+            exp.Literal.number(str(self.count))
+            if self.unit == "number"
+            else exp.Interval(
+                this=exp.Literal.string(str(self.count * (3 if self.unit == "quarter" else 1))),
+                unit=exp.Var(this="month" if self.unit == "quarter" else self.unit),
+            )
+        )
         series = call("unnest", call("generate_series", low, high, step))
         inner = exp.select(exp.alias_(series, "s", quoted=True)).from_(source).subquery("g")
         value = cast(name("s"), DATE) if self.column.kind is Kind.DATE else name("s")
@@ -192,15 +270,31 @@ class CheckedFillGaps(CheckedStep):
         if by:
             groups = lower.named(exp.select(*[name(id) for id in by]).from_(source).distinct(), "groups")
             points = lower.named(exp.select(exp.Star()).from_(groups).join(points, join_type="cross"), "grid")
-        alike = [exp.NullSafeEQ(this=exp.column(id, table="f", quoted=True), expression=exp.column(id, table="g", quoted=True)) for id in self.keys]
-        there = exp.Exists(this=exp.select(exp.Literal.number("1")).from_(exp.alias_(source.copy(), "f", table=True)).where(reduce(lambda a, b: exp.And(this=a, expression=b), alike)))
-        added = lower.named(exp.select(exp.Star()).from_(exp.alias_(points, "g", table=True)).where(exp.Not(this=there)), "added")
-        union = exp.Union(this=exp.select(exp.Star()).from_(source.copy()), expression=exp.select(exp.Star()).from_(added), distinct=False, by_name=True)
+        alike: list[Any] = [
+            exp.NullSafeEQ(
+                this=exp.column(id, table="f", quoted=True), expression=exp.column(id, table="g", quoted=True)
+            )
+            for id in self.keys
+        ]
+        there = exp.Exists(
+            this=exp.select(exp.Literal.number("1"))
+            .from_(exp.alias_(source.copy(), "f", table=True))
+            .where(reduce(lambda a, b: exp.And(this=a, expression=b), alike))
+        )
+        added = lower.named(
+            exp.select(exp.Star()).from_(exp.alias_(points, "g", table=True)).where(exp.Not(this=there)), "added"
+        )
+        union = exp.Union(
+            this=exp.select(exp.Star()).from_(source.copy()),
+            expression=exp.select(exp.Star()).from_(added),
+            distinct=False,
+            by_name=True,
+        )
         if not self.filled:
             return union
         completed = lower.named(union, "completed")
         values = [exp.alias_(self.sql_value(c), c.id, quoted=True) for c in self.filled]
-        return exp.select(exp.Star(**{"except_": [name(c.id) for c in self.filled]}), *values).from_(completed)
+        return exp.select(exp.Star(except_=[name(c.id) for c in self.filled]), *values).from_(completed)
 
     def sql_value(self, column: Column) -> exp.Expression:
         value = name(column.id)
@@ -211,25 +305,42 @@ class CheckedFillGaps(CheckedStep):
                 return self.reach(value, forward=True)
         at, number = self.sql_axis(), cast(value, DOUBLE)
         here = when(exp.Not(this=exp.Is(this=value.copy(), expression=exp.Null())), at)
-        low, high, x0, x1 = (self.reach(e.copy(), forward=f) for e, f in ((number, True), (number, False), (here, True), (here, False)))
-        slope = both(exp.Div, both(exp.Mul, both(exp.Sub, high, low), both(exp.Sub, at.copy(), x0)), exp.Nullif(this=both(exp.Sub, x1, x0.copy()), expression=exp.Literal.number("0")))
-        line = when(is_null(high.copy()), exp.Null(), exp.Coalesce(this=both(exp.Add, low.copy(), slope), expressions=[low.copy()]))
+        low, high, x0, x1 = (
+            self.reach(e.copy(), forward=f) for e, f in ((number, True), (number, False), (here, True), (here, False))
+        )
+        slope = both(
+            exp.Div,
+            both(exp.Mul, both(exp.Sub, high, low), both(exp.Sub, at.copy(), x0)),
+            exp.Nullif(this=both(exp.Sub, x1, x0.copy()), expression=exp.Literal.number("0")),
+        )
+        line = when(
+            is_null(high.copy()),
+            exp.Null(),
+            exp.Coalesce(this=both(exp.Add, low.copy(), slope), expressions=[low.copy()]),
+        )
         reached = when(is_null(low.copy()), exp.Null(), line)
         return when(exp.Not(this=exp.Is(this=value.copy(), expression=exp.Null())), number.copy(), reached)
 
     def reach(self, value: exp.Expression, *, forward: bool) -> exp.Expression:
         """The nearest known value before or after, this row included."""
         start, end = ("UNBOUNDED", "CURRENT ROW") if forward else ("CURRENT ROW", "UNBOUNDED")
-        spec = exp.WindowSpec(kind="ROWS", start=start, end=end, **({"start_side": "PRECEDING"} if forward else {"end_side": "FOLLOWING"}))
+        spec = exp.WindowSpec(
+            kind="ROWS", start=start, end=end, **({"start_side": "PRECEDING"} if forward else {"end_side": "FOLLOWING"})
+        )
         found = exp.LastValue(this=value) if forward else exp.FirstValue(this=value)
         order = exp.Order(expressions=ordered(self.after.order))
-        return exp.Window(this=exp.IgnoreNulls(this=found), partition_by=[name(c.id) for c in self.by], order=order, spec=spec)
+        return exp.Window(
+            this=exp.IgnoreNulls(this=found), partition_by=[name(c.id) for c in self.by], order=order, spec=spec
+        )
 
     def sql_axis(self) -> exp.Expression:
         point = name(self.column.id)
         match self.column.kind:
             case Kind.DATE:
-                return cast(call("date_diff", exp.Literal.string("day"), cast(exp.Literal.string("1970-01-01"), DATE), point), DOUBLE)
+                return cast(
+                    call("date_diff", exp.Literal.string("day"), cast(exp.Literal.string("1970-01-01"), DATE), point),
+                    DOUBLE,
+                )
             case Kind.DATETIME:
                 return cast(call("epoch_us", point), DOUBLE)
             case _:

@@ -34,15 +34,33 @@ class Filter(Step):
         StepExample({"op": "filter", "where": "row_index() <= 2"}, {"x": [5, 6, 7]}, ["x"], [[5], [6]]),
         StepExample({"op": "filter", "where": "x > 1"}, {"x": [1, 2, None, 3]}, ["x"], [[2], [3]]),
         StepExample({"op": "filter", "where": "x > mean(x)"}, {"x": [1, 2, None, 6]}, ["x"], [[6]]),
-        StepExample({"op": "filter", "where": "x > mean(x, by=g)"}, {"g": ["a", "a", "b"], "x": [1, 3, 9]}, ["g", "x"], [["a", 3]]),
+        StepExample(
+            {"op": "filter", "where": "x > mean(x, by=g)"},
+            {"g": ["a", "a", "b"], "x": [1, 3, 9]},
+            ["g", "x"],
+            [["a", 3]],
+        ),
     )
 
     def check(self, scope: Scope) -> CheckedStep:
         typed = Binder(scope).boolean(self.where, "where")
         if not _names_a_row(typed):
-            scope.refuse("no_row_condition", "This condition is the same for every row.", "To filter groups, filter after the summarize step.", "where")
+            scope.refuse(
+                "no_row_condition",
+                "This condition is the same for every row.",
+                "To filter groups, filter after the summarize step.",
+                "where",
+            )
         after = replace(scope.schema, keys=scope.schema.keys)
-        return CheckedFilter(step=self, before=scope.schema, after=after, where=typed, watches=tuple(scope.left_out), guards=tuple(scope.guards), uses_order=scope.uses_order)
+        return CheckedFilter(
+            step=self,
+            before=scope.schema,
+            after=after,
+            where=typed,
+            watches=tuple(scope.left_out),
+            guards=tuple(scope.guards),
+            uses_order=scope.uses_order,
+        )
 
 
 def _names_a_row(typed: Typed) -> bool:

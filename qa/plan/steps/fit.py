@@ -22,7 +22,7 @@ from qa.plan.typed import Ref
 from qa.types import Kind
 
 LEVELS = 20
-_LINE = {"x": [1.0, 2.0, 3.0, 4.0, None], "y": [2.1, 3.9, 6.2, 7.8, 1.0]}
+_LINE: dict[str, list[Any]] = {"x": [1.0, 2.0, 3.0, 4.0, None], "y": [2.1, 3.9, 6.2, 7.8, 1.0]}
 
 
 class Fit(Step):
@@ -35,7 +35,9 @@ class Fit(Step):
     target: str = Field(description="the number to explain")
     predictors: list[str] = Field(description="columns or formulas that explain it", min_length=1, max_length=20)
     by: list[str] | None = Field(default=None, description="a fit for each of these keys")
-    output: Literal["coefficients", "quality", "predictions"] | None = Field(default=None, description="coefficients unless given")
+    output: Literal["coefficients", "quality", "predictions"] | None = Field(
+        default=None, description="coefficients unless given"
+    )
     level: float | None = Field(default=None, gt=0, lt=1, description="of the intervals; 0.95 unless given")
     words: ClassVar = ("regression", "predict", "explain", "effect of", "controlling for", "trend line")
     examples: ClassVar = (
@@ -58,7 +60,10 @@ class Fit(Step):
             inner.then(Derive(op="derive", columns=[f"_ols(y, x, 0, '{what}') as {what}" for what in shown]))
             inner.then(Select(op="select", columns=[*by, *shown, "n"]))
             return CheckedMacro(step=self, before=scope.schema, after=inner.schema, inner=inner.steps, told=told)
-        pieces = [self.coefficient(self.collected(scope, terms, keys), index, name, by) for index, name in enumerate(["intercept", *(name for name, _ in terms)])]
+        pieces = [
+            self.coefficient(self.collected(scope, terms, keys), index, name, by)
+            for index, name in enumerate(["intercept", *(name for name, _ in terms)])
+        ]
         return stack(scope, self, pieces, keys, told)
 
     def terms(self, scope: Scope) -> list[tuple[str, str]]:
@@ -72,18 +77,33 @@ class Fit(Step):
             elif typed.kind is Kind.BOOLEAN:
                 found.append((f"{text} = true", f"number({formula})"))
             elif isinstance(typed, Ref) and typed.kind is Kind.TEXT:
-                found += [(f"{text} = {displayed(value)}", f"if({formula} == {quoted_text(value)}, 1, 0)") for value in self.levels(scope, typed, text)]
+                found += [
+                    (f"{text} = {displayed(value)}", f"if({formula} == {quoted_text(value)}, 1, 0)")
+                    for value in self.levels(scope, typed, text)
+                ]
             else:
-                scope.refuse("wrong_kind", f"{text!r} is no predictor that a line can use.", "Use numbers, text columns or true/false.", f"predictors[{index}]")
+                scope.refuse(
+                    "wrong_kind",
+                    f"{text!r} is no predictor that a line can use.",
+                    "Use numbers, text columns or true/false.",
+                    f"predictors[{index}]",
+                )
         return found
 
     def levels(self, scope: Scope, typed: Ref, text: str) -> list[Any]:
         if scope.world.probe is None or scope.current is None:
-            scope.refuse("bad_option", f"The values of {text!r} are not known.", "Derive number(x == 'value') first.", "predictors")
+            scope.refuse(
+                "bad_option",
+                f"The values of {text!r} are not known.",
+                "Derive number(x == 'value') first.",
+                "predictors",
+            )
         values = scope.world.probe.distinct(scope.current, typed.column.id, LEVELS + 2, scope.world.lets) or []
         known = sorted(value for value in values if value is not None)
         if len(known) > LEVELS:
-            scope.refuse("too_big", f"{text!r} has more than {LEVELS} values.", "Group them first with case or if.", "predictors")
+            scope.refuse(
+                "too_big", f"{text!r} has more than {LEVELS} values.", "Group them first with case or if.", "predictors"
+            )
         if known:
             scope.world.note(f"{text}: effects are against {known[0]!r}.")
         return known[1:]
@@ -93,25 +113,66 @@ class Fit(Step):
         inner = Inner(scope)
         target = quoted_name(self.target) if scope.has(self.target) else self.target
         extra = [text for text in self.by or [] if not scope.has(text)]
-        inner.then(Derive(op="derive", columns=[f"number({target}) as _y", *(f"number({formula}) as _x{i}" for i, (_, formula) in enumerate(terms)), *extra]))
+        inner.then(
+            Derive(
+                op="derive",
+                columns=[
+                    f"number({target}) as _y",
+                    *(f"number({formula}) as _x{i}" for i, (_, formula) in enumerate(terms)),
+                    *extra,
+                ],
+            )
+        )
         names = ["_y", *(f"_x{i}" for i in range(len(terms)))]
         inner.then(Filter(op="filter", where=" and ".join(f"{name} is not null" for name in names)))
         by = [quoted_name(key) for key in keys]
-        inner.then(Summarize(op="summarize", by=by, metrics=["_list(_y) as y", *(f"_list(_x{i}) as l{i}" for i in range(len(terms))), "count() as n"]))
+        inner.then(
+            Summarize(
+                op="summarize",
+                by=by,
+                metrics=["_list(_y) as y", *(f"_list(_x{i}) as l{i}" for i in range(len(terms))), "count() as n"],
+            )
+        )
         packed = ", ".join(f"l{i}" for i in range(len(terms)))
         return inner.then(Derive(op="derive", columns=[f"_pack({packed}) as x"]))
 
     def coefficient(self, inner: Inner, index: int, name: str, by: Sequence[str]) -> Inner:
         level = self.level or 0.95
-        stats = {"estimate": "estimate", "std_error": "std_error", "ci_low": f"ci_low {level}", "ci_high": f"ci_high {level}", "p_value": "p_value"}
-        inner.then(Derive(op="derive", columns=[f"{quoted_text(name)} as term", *(f"_ols(y, x, {index}, '{what}') as {stat}" for stat, what in stats.items())]))
+        stats = {
+            "estimate": "estimate",
+            "std_error": "std_error",
+            "ci_low": f"ci_low {level}",
+            "ci_high": f"ci_high {level}",
+            "p_value": "p_value",
+        }
+        inner.then(
+            Derive(
+                op="derive",
+                columns=[
+                    f"{quoted_text(name)} as term",
+                    *(f"_ols(y, x, {index}, '{what}') as {stat}" for stat, what in stats.items()),
+                ],
+            )
+        )
         return inner.then(Select(op="select", columns=[*by, "term", *stats]))
 
-    def predictions(self, scope: Scope, terms: Sequence[tuple[str, str]], keys: Sequence[str], told: str) -> CheckedStep:
+    def predictions(
+        self, scope: Scope, terms: Sequence[tuple[str, str]], keys: Sequence[str], told: str
+    ) -> CheckedStep:
         if len(terms) != 1:
-            scope.refuse("bad_step", "predictions take one numeric predictor.", "Use output 'coefficients', and derive the prediction from them.", "predictors")
+            scope.refuse(
+                "bad_step",
+                "predictions take one numeric predictor.",
+                "Use output 'coefficients', and derive the prediction from them.",
+                "predictors",
+            )
         target, x = quoted_name(self.target) if scope.has(self.target) else self.target, terms[0][1]
         by = f", by=[{', '.join(quoted_name(key) for key in keys)}]"
         line = f"slope({target}, {x}{by}) * {x} + intercept({target}, {x}{by})"
-        inner = Inner(scope).then(Derive(op="derive", columns=[f"{line} as predicted", f"{target} - predicted as residual"]))
-        return replace(CheckedMacro(step=self, before=scope.schema, after=inner.schema, inner=inner.steps, told=told), same_rows=True)
+        inner = Inner(scope).then(
+            Derive(op="derive", columns=[f"{line} as predicted", f"{target} - predicted as residual"])
+        )
+        return replace(
+            CheckedMacro(step=self, before=scope.schema, after=inner.schema, inner=inner.steps, told=told),
+            same_rows=True,
+        )

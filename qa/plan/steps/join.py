@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import polars as pl
 from pydantic import Field
@@ -25,8 +25,10 @@ if TYPE_CHECKING:
 How = Literal["inner", "left", "full", "semi", "anti", "cross", "asof"]
 Expect = Literal["one_to_one", "many_to_one", "one_to_many", "many_to_many"]
 _ALWAYS = Const(Facets(Kind.BOOLEAN, False), True)
-_ORDERS = {"customer_id": [2, 1, 2, None], "amount": [10, 20, 30, 40]}
-_CUSTOMERS = {"customers": {"customer_id": [1, 2, 3], "city": ["Rome", "Oslo", "Bonn"]}}
+_ORDERS: dict[str, list[Any]] = {"customer_id": [2, 1, 2, None], "amount": [10, 20, 30, 40]}
+_CUSTOMERS: dict[str, dict[str, list[Any]]] = {
+    "customers": {"customer_id": [1, 2, 3], "city": ["Rome", "Oslo", "Bonn"]}
+}
 
 
 class Join(Step):
@@ -38,7 +40,9 @@ class Join(Step):
 
     op: Literal["join"]
     table: str = Field(description="a table or let")
-    as_: str | None = Field(default=None, alias="as", description="another name for it; needed to join a table to itself")
+    as_: str | None = Field(
+        default=None, alias="as", description="another name for it; needed to join a table to itself"
+    )
     how: How = Field(default="inner", description="inner unless given")
     on: list[str] | None = Field(default=None, description="'a', 'a = b', 'text(id) = code'")
     expect: Expect | None = Field(default=None, description="how many rows match; needed for many_to_many")
@@ -67,8 +71,15 @@ class Join(Step):
         other = scope.pipeline(self.table, "table")
         owner = self.as_ or other.let or other.source
         other = replace(other, start=replace(other.start, columns=tuple(replace(c, owner=owner) for c in other.start)))
-        if self.how not in ("semi", "anti") and any((c.owner or "").casefold() == owner.casefold() for c in scope.schema):
-            scope.refuse("needs_alias", f"Columns of {owner!r} are here already.", "Give the joined table another name with `as`.", "as")
+        if self.how not in ("semi", "anti") and any(
+            (c.owner or "").casefold() == owner.casefold() for c in scope.schema
+        ):
+            scope.refuse(
+                "needs_alias",
+                f"Columns of {owner!r} are here already.",
+                "Give the joined table another name with `as`.",
+                "as",
+            )
         self.fields_fit(scope)
         keys = bound_keys(scope, other, self.on or [])
         near = bound_nearest(scope, other, self.nearest, self.within) if self.how == "asof" else None
@@ -86,11 +97,21 @@ class Join(Step):
     def fields_fit(self, scope: Scope) -> None:
         needs_keys = self.how not in ("cross", "asof")
         if needs_keys and not self.on:
-            scope.refuse("missing_field", f"A {self.how} join needs keys.", "Write on: ['customer_id'] or ['a = b']; cross takes none.", "on")
+            scope.refuse(
+                "missing_field",
+                f"A {self.how} join needs keys.",
+                "Write on: ['customer_id'] or ['a = b']; cross takes none.",
+                "on",
+            )
         if self.how == "cross" and self.on:
             scope.refuse("bad_step", "A cross join takes no keys.", "Use how 'inner' to match on keys.", "on")
         if (self.how == "asof") != (self.nearest is not None):
-            scope.refuse("bad_step", "nearest belongs to how 'asof', and asof needs it.", "Write nearest: 'order_time >= price_time'.", "nearest")
+            scope.refuse(
+                "bad_step",
+                "nearest belongs to how 'asof', and asof needs it.",
+                "Write nearest: 'order_time >= price_time'.",
+                "nearest",
+            )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -115,13 +136,18 @@ class CheckedJoin(CheckedStep):
 
     def right(self, lower: PolarsLowering) -> pl.LazyFrame:
         """The other table: its chosen columns, keys and order under new names."""
-        rows = any(old == "r0" for old, _ in self.order_ids) or (self.near is not None and any(o.id == "r0" for o in self.other.schema.order))
+        rows = any(old == "r0" for old, _ in self.order_ids) or (
+            self.near is not None and any(o.id == "r0" for o in self.other.schema.order)
+        )
         frame = lower.frame(self.other, rows)
         computed = [output for output, _ in self.kept if output.text]
         return with_outputs(frame, computed, lower)
 
     def renamed(self) -> list[pl.Expr]:
-        return [pl.col(old).alias(new) for old, new in [*((output.column.id, new) for output, new in self.kept), *self.order_ids]]
+        return [
+            pl.col(old).alias(new)
+            for old, new in [*((output.column.id, new) for output, new in self.kept), *self.order_ids]
+        ]
 
     def polars(self, frame: pl.LazyFrame, lower: PolarsLowering) -> pl.LazyFrame:
         right = self.right(lower)
@@ -133,37 +159,50 @@ class CheckedJoin(CheckedStep):
             taken = [new for _, new in [*self.kept, *self.order_ids]]
             return asof(self.near, self.keys, left, right, wanted, taken, self.other.schema.order, lower).drop(extra)
         right = right.select(wanted if self.step.how not in ("semi", "anti") else wanted[: len(self.keys.right_ids)])
-        on = {"left_on": list(self.keys.left_ids), "right_on": list(self.keys.right_ids)}
+        on: dict[str, Any] = {"left_on": list(self.keys.left_ids), "right_on": list(self.keys.right_ids)}
         if self.step.how in ("semi", "anti"):
             return left.join(right, how=self.step.how, **on).drop(extra)
         if self.step.how == "full":
-            return self.filled(left, right.with_columns(pl.lit(1, dtype=pl.Int64).alias(self.match_id)), on).drop([*extra, *self.keys.right_ids], strict=False)
-        return left.join(right, how=self.step.how, coalesce=True, **on).drop(extra)
+            return self.filled(left, right.with_columns(pl.lit(1, dtype=pl.Int64).alias(self.match_id)), on).drop(
+                [*extra, *self.keys.right_ids], strict=False
+            )
+        kept: Literal["left", "inner"] = "left" if self.step.how == "left" else "inner"
+        return left.join(right, how=kept, coalesce=True, **on).drop(extra)
 
-    def filled(self, left: pl.LazyFrame, right: pl.LazyFrame, on: dict[str, list[str]]) -> pl.LazyFrame:
+    def filled(self, left: pl.LazyFrame, right: pl.LazyFrame, on: dict[str, Any]) -> pl.LazyFrame:
         """A full join with its left keys filled from the right, and a mark on rows that only the right has."""
         marked = left.with_columns(pl.lit(0, dtype=pl.Int64).alias("l0"))
         joined = marked.join(right, how="full", coalesce=False, **on)
         keys = [pl.coalesce(pl.col(kept), pl.col(key)).alias(kept) for kept, key in self.keys.kept()]
-        return joined.with_columns(*keys, pl.coalesce(pl.col("l0"), pl.lit(1, dtype=pl.Int64)).alias(self.match_id)).drop("l0")
+        return joined.with_columns(
+            *keys, pl.coalesce(pl.col("l0"), pl.lit(1, dtype=pl.Int64)).alias(self.match_id)
+        ).drop("l0")
 
     # ---- SQL ----
 
     def sql(self, source: exp.Table, lower: SqlLowering) -> exp.Expression:
-        left, right = key_tables(self.keys, source, lower.pipeline(self.other), lower, [o for o, _ in self.kept if o.text])
-        columns: list[exp.Expression] = [exp.alias_(name(output.column.id), new, quoted=True) for output, new in self.kept]
+        left, right = key_tables(
+            self.keys, source, lower.pipeline(self.other), lower, [o for o, _ in self.kept if o.text]
+        )
+        columns: list[Any] = [exp.alias_(name(output.column.id), new, quoted=True) for output, new in self.kept]
         columns += [exp.alias_(name(old), new, quoted=True) for old, new in self.order_ids]
         columns += [name(id) for id in self.keys.right_ids]
         if self.near is not None:
             return sql_asof(self.near, self.keys, left, right, columns, self.other.schema.order, lower)
-        right = lower.named(exp.select(*(columns or [exp.alias_(exp.Literal.number("1"), "one", quoted=True)])).from_(right), "right")
+        right = lower.named(
+            exp.select(*(columns or [exp.alias_(exp.Literal.number("1"), "one", quoted=True)])).from_(right), "right"
+        )
         extra = self.keys.hidden_left
         theirs = [exp.column(new, table="r", quoted=True) for _, new in [*self.kept, *self.order_ids]]
-        ours = exp.Column(this=exp.Star(**({"except_": [name(id) for id in extra]} if extra else {})), table=exp.to_identifier("l"))
+        ours = exp.Column(
+            this=exp.Star(**({"except_": [name(id) for id in extra]} if extra else {})), table=exp.to_identifier("l")
+        )
         left_side, right_side = exp.alias_(left, "l", table=True), exp.alias_(right, "r", table=True)
         matched = self.keys.sql_condition("l", "r")
         if self.step.how in ("semi", "anti"):
-            found: exp.Expression = exp.Exists(this=exp.select(exp.Literal.number("1")).from_(right_side).where(matched))
+            found: exp.Expression = exp.Exists(
+                this=exp.select(exp.Literal.number("1")).from_(right_side).where(matched)
+            )
             return exp.select(ours).from_(left_side).where(found if self.step.how == "semi" else exp.Not(this=found))
         if self.step.how == "cross":
             return exp.select(ours, *theirs).from_(left_side).join(right_side, join_type="cross")
@@ -171,14 +210,31 @@ class CheckedJoin(CheckedStep):
             return self.sql_full(left, right_side, theirs, matched, lower)
         return exp.select(ours, *theirs).from_(left_side).join(right_side, on=matched, join_type=self.step.how)
 
-    def sql_full(self, left: exp.Table, right: exp.Expression, theirs: list[exp.Column], matched: exp.Expression, lower: SqlLowering) -> exp.Expression:
-        filled = {kept: exp.Coalesce(this=exp.column(kept, table="l", quoted=True), expressions=[exp.column(key, table="r", quoted=True)]) for kept, key in self.keys.kept()}
+    def sql_full(
+        self, left: exp.Table, right: Any, theirs: list[exp.Column], matched: exp.Expression, lower: SqlLowering
+    ) -> exp.Expression:
+        filled = {
+            kept: exp.Coalesce(
+                this=exp.column(kept, table="l", quoted=True), expressions=[exp.column(key, table="r", quoted=True)]
+            )
+            for kept, key in self.keys.kept()
+        }
         gone = [name(id) for id in [*self.keys.hidden_left, *filled]]
         ours = exp.Column(this=exp.Star(except_=[*gone, name("l0")]), table=exp.to_identifier("l"))
         keys = [exp.alias_(value, id, quoted=True) for id, value in filled.items()]
-        mark = exp.alias_(exp.Coalesce(this=exp.column("l0", table="l", quoted=True), expressions=[exp.Literal.number("1")]), self.match_id, quoted=True)
-        marked = lower.named(exp.select(exp.Star(), exp.alias_(exp.Literal.number("0"), "l0", quoted=True)).from_(left), "marked")
-        return exp.select(ours, *keys, *theirs, mark).from_(exp.alias_(marked, "l", table=True)).join(right, on=matched, join_type="full")
+        mark = exp.alias_(
+            exp.Coalesce(this=exp.column("l0", table="l", quoted=True), expressions=[exp.Literal.number("1")]),
+            self.match_id,
+            quoted=True,
+        )
+        marked = lower.named(
+            exp.select(exp.Star(), exp.alias_(exp.Literal.number("0"), "l0", quoted=True)).from_(left), "marked"
+        )
+        return (
+            exp.select(ours, *keys, *theirs, mark)
+            .from_(exp.alias_(marked, "l", table=True))
+            .join(right, on=matched, join_type="full")
+        )
 
     # ---- words and counts ----
 
@@ -187,13 +243,25 @@ class CheckedJoin(CheckedStep):
         if self.step.how in ("semi", "anti", "cross") or self.near is not None:
             return []
         left, right, _ = key_frames(self.keys, frame, self.right(lower), lower, self.step.how)
-        on = {"left_on": list(self.keys.left_ids), "right_on": list(self.keys.right_ids)}
-        back = {"left_on": list(self.keys.right_ids), "right_on": list(self.keys.left_ids)}
+        on: dict[str, Any] = {"left_on": list(self.keys.left_ids), "right_on": list(self.keys.right_ids)}
+        back: dict[str, Any] = {"left_on": list(self.keys.right_ids), "right_on": list(self.keys.left_ids)}
         size = pl.len().cast(pl.Int64).alias("n")
-        gone = {"inner": "are left out", "left": "have missing values there", "full": "have missing values there"}[self.step.how]
-        found = [(Watch(f"{{n}} rows have no match in {self.owner} and {gone}.", _ALWAYS, warning=True), left.join(right.select(self.keys.right_ids), how="anti", **on).select(size))]
+        gone = {"inner": "are left out", "left": "have missing values there", "full": "have missing values there"}[
+            self.step.how
+        ]
+        found = [
+            (
+                Watch(f"{{n}} rows have no match in {self.owner} and {gone}.", _ALWAYS, warning=True),
+                left.join(right.select(self.keys.right_ids), how="anti", **on).select(size),
+            )
+        ]
         if self.step.how != "full":
-            found.append((Watch(f"{{n}} rows of {self.owner} match nothing and do not show.", _ALWAYS), right.join(left.select(self.keys.left_ids), how="anti", **back).select(size)))
+            found.append(
+                (
+                    Watch(f"{{n}} rows of {self.owner} match nothing and do not show.", _ALWAYS),
+                    right.join(left.select(self.keys.left_ids), how="anti", **back).select(size),
+                )
+            )
         return found
 
     def describe(self) -> str:

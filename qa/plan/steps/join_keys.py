@@ -59,7 +59,12 @@ class Keys:
     @property
     def same_columns(self) -> list[tuple[Ref, Ref]]:
         """Pairs of plain columns: after an inner join the right one means the left one."""
-        return [(left, right) for pair in self.pairs for left, right in [(_column(pair.left), _column(pair.right))] if left and right]
+        return [
+            (left, right)
+            for pair in self.pairs
+            for left, right in [(_column(pair.left), _column(pair.right))]
+            if left and right
+        ]
 
     def kept(self) -> list[tuple[str, str]]:
         """(left column, right key) to fill the left key from in a full join."""
@@ -67,7 +72,11 @@ class Keys:
 
     def sql_condition(self, left: str, right: str) -> exp.Expression:
         pairs: list[exp.Expression] = [
-            exp.EQ(this=exp.column(pair.left_id, table=left, quoted=True), expression=exp.column(pair.right_id, table=right, quoted=True)) for pair in self.pairs
+            exp.EQ(
+                this=exp.column(pair.left_id, table=left, quoted=True),
+                expression=exp.column(pair.right_id, table=right, quoted=True),
+            )
+            for pair in self.pairs
         ]
         return reduce(lambda a, b: exp.And(this=a, expression=b), pairs) if pairs else exp.true()
 
@@ -104,7 +113,9 @@ def comparable(scope: Scope, left: Typed, right: Typed) -> tuple[Typed, Typed]:
     left, right = together(scope, left, right)
     require_alike(scope, left, right)
     if left.facets.zone != right.facets.zone:
-        scope.refuse("kinds_differ", "The two keys are times of different zones.", "Join on date(x), or convert one of them.")
+        scope.refuse(
+            "kinds_differ", "The two keys are times of different zones.", "Join on date(x), or convert one of them."
+        )
     if left.kind is not right.kind or Kind.DECIMAL in (left.kind, right.kind):
         return _as_number(left), _as_number(right)
     return left, right
@@ -135,15 +146,23 @@ def _sides(scope: Scope, right: Scope, text: str) -> tuple[Typed, Typed]:
 
 def key_outputs(keys: Keys) -> tuple[list[Output], list[Output]]:
     """Columns to compute on each side before they are matched."""
-    left = [Output(pair.left, column_of(pair.left, pair.left_id, pair.left_id)) for pair in keys.pairs if not pair.plain]
+    left = [
+        Output(pair.left, column_of(pair.left, pair.left_id, pair.left_id)) for pair in keys.pairs if not pair.plain
+    ]
     return left, [Output(pair.right, column_of(pair.right, pair.right_id, pair.right_id)) for pair in keys.pairs]
 
 
-def key_frames(keys: Keys, left: pl.LazyFrame, right: pl.LazyFrame, lower: PolarsLowering, how: str) -> tuple[pl.LazyFrame, pl.LazyFrame, list[str]]:
+def key_frames(
+    keys: Keys, left: pl.LazyFrame, right: pl.LazyFrame, lower: PolarsLowering, how: str
+) -> tuple[pl.LazyFrame, pl.LazyFrame, list[str]]:
     """Both frames with their keys in one type, and the helper columns to drop from the left afterwards."""
     ours, theirs = key_outputs(keys)
     left = left.with_columns([lower.terms(output.typed).alias(output.column.id) for output in ours]) if ours else left
-    right = right.with_columns([lower.terms(output.typed).alias(output.column.id) for output in theirs]) if theirs else right
+    right = (
+        right.with_columns([lower.terms(output.typed).alias(output.column.id) for output in theirs])
+        if theirs
+        else right
+    )
     for pair in keys.pairs:
         if pair.left.kind is Kind.TEXT:
             left, right = _alike_text(pair, left, right, how)
@@ -155,16 +174,23 @@ def key_frames(keys: Keys, left: pl.LazyFrame, right: pl.LazyFrame, lower: Polar
 
 def _alike_text(pair: Key, left: pl.LazyFrame, right: pl.LazyFrame, how: str) -> tuple[pl.LazyFrame, pl.LazyFrame]:
     """Dictionary-coded keys stay coded where the dictionaries allow it."""
-    mine, its = (frame.collect_schema()[id] if isinstance(frame, pl.LazyFrame) else None for frame, id in ((left, pair.left_id), (right, pair.right_id)))
+    mine, its = (
+        frame.collect_schema()[id] if isinstance(frame, pl.LazyFrame) else None
+        for frame, id in ((left, pair.left_id), (right, pair.right_id))
+    )
     if mine is not None and mine == its:
         return left, right
     if mine is not None and how != "full" and isinstance(mine, pl.Enum):
         # A value that the left's dictionary lacks has no match there: missing never matches either.
         return left, right.with_columns(pl.col(pair.right_id).cast(pl.String).cast(mine, strict=False))
-    return left.with_columns(pl.col(pair.left_id).cast(pl.String)), right.with_columns(pl.col(pair.right_id).cast(pl.String))
+    return left.with_columns(pl.col(pair.left_id).cast(pl.String)), right.with_columns(
+        pl.col(pair.right_id).cast(pl.String)
+    )
 
 
-def key_tables(keys: Keys, left: exp.Table, right: exp.Table, lower: SqlLowering, more: Sequence[Output]) -> tuple[exp.Table, exp.Table]:
+def key_tables(
+    keys: Keys, left: exp.Table, right: exp.Table, lower: SqlLowering, more: Sequence[Output]
+) -> tuple[exp.Table, exp.Table]:
     """Both tables with their keys as columns."""
     ours, theirs = key_outputs(keys)
     return sql_outputs(left, ours, lower), sql_outputs(right, [*more, *theirs], lower)

@@ -42,9 +42,19 @@ def measured(scope: Scope, other: CheckedPipeline, keys: Keys, how: str, expect:
     left = _most(scope, scope.current, keys, of_right=False) if needs_left else UNKNOWN
     owner = other.let or other.source
     if UNKNOWN > right > 1 and expect in ("many_to_one", "one_to_one"):
-        scope.refuse("expect_broken", f"Up to {right:,} rows of {owner} share one key, so this is not {expect}.", f"Summarize {owner} by the key first, or expect one_to_many.", "expect")
+        scope.refuse(
+            "expect_broken",
+            f"Up to {right:,} rows of {owner} share one key, so this is not {expect}.",
+            f"Summarize {owner} by the key first, or expect one_to_many.",
+            "expect",
+        )
     if UNKNOWN > left > 1 and expect in ("one_to_many", "one_to_one"):
-        scope.refuse("expect_broken", f"Up to {left:,} rows here share one key, so this is not {expect}.", "Summarize by the key first, or expect many_to_one.", "expect")
+        scope.refuse(
+            "expect_broken",
+            f"Up to {left:,} rows here share one key, so this is not {expect}.",
+            "Summarize by the key first, or expect many_to_one.",
+            "expect",
+        )
     if UNKNOWN > right > 1 and UNKNOWN > left > 1 and expect != "many_to_many" and how not in ("semi", "anti"):
         scope.refuse(
             "many_to_many", f"Keys repeat on both sides (up to {left:,} rows here, {right:,} in {owner}), so rows would multiply.",
@@ -56,7 +66,12 @@ def measured(scope: Scope, other: CheckedPipeline, keys: Keys, how: str, expect:
 def _cross(scope: Scope, other: CheckedPipeline) -> Matches:
     left, right = _rows(scope, scope.current), _rows(scope, other)
     if left is not None and right is not None and left * right > MAX_ROWS:
-        scope.refuse("too_big", f"Every pair of {left:,} and {right:,} rows is more than {MAX_ROWS:,} rows.", "Filter or summarize first, or join on keys.", "how")
+        scope.refuse(
+            "too_big",
+            f"Every pair of {left:,} and {right:,} rows is more than {MAX_ROWS:,} rows.",
+            "Filter or summarize first, or join on keys.",
+            "how",
+        )
     return Matches(UNKNOWN if left is None else left, UNKNOWN if right is None else right)
 
 
@@ -92,23 +107,41 @@ def with_columns(pipeline: CheckedPipeline, outputs: Sequence[Output]) -> Checke
     if not outputs:
         return pipeline
     after = replace(pipeline.schema, columns=(*pipeline.schema.columns, *(output.column for output in outputs)))
-    step = CheckedDerive(step=Derive(op="derive", columns=["key"]), before=pipeline.schema, after=after, outputs=tuple(outputs), replaced=())
+    step = CheckedDerive(
+        step=Derive(op="derive", columns=["key"]),
+        before=pipeline.schema,
+        after=after,
+        outputs=tuple(outputs),
+        replaced=(),
+    )
     return replace(pipeline, steps=(*pipeline.steps, step))
 
 
-def right_columns(scope: Scope, other: CheckedPipeline, keys: Keys, columns: Sequence[str] | None, how: str) -> list[tuple[Output, str]]:
+def right_columns(
+    scope: Scope, other: CheckedPipeline, keys: Keys, columns: Sequence[str] | None, how: str
+) -> list[tuple[Output, str]]:
     """The columns taken from the right, each with its new engine name; its keys stay out."""
     if how in ("semi", "anti"):
         return []
     right = Scope(other.schema, scope.world)
     gone = {theirs.column.id for _, theirs in keys.same_columns}
     if columns is None:
-        chosen: list[tuple[Output, Column]] = [(Output(Ref(facets_of(c), c), c), c) for c in other.schema if c.id not in gone]
+        chosen: list[tuple[Output, Column]] = [
+            (Output(Ref(facets_of(c), c), c), c) for c in other.schema if c.id not in gone
+        ]
     else:
         outputs, named = choose(right, columns, "columns")
         made = {output.column.id: output for output in outputs}
-        chosen = [(made[c.id], replace(c, owner=None)) if c.id in made else (Output(Ref(facets_of(c), c), c), _owned(c, other.schema)) for c in named]
-    return [(replace(output, column=replace(column, id=output.column.id)), scope.world.ids.fresh()) for output, column in chosen]
+        chosen = [
+            (made[c.id], replace(c, owner=None))
+            if c.id in made
+            else (Output(Ref(facets_of(c), c), c), _owned(c, other.schema))
+            for c in named
+        ]
+    return [
+        (replace(output, column=replace(column, id=output.column.id)), scope.world.ids.fresh())
+        for output, column in chosen
+    ]
 
 
 def _owned(column: Column, schema: Schema) -> Column:
@@ -130,7 +163,10 @@ def joined_schema(
     _names_fit(scope, left, right)
     wanted = [key for key in other.schema.order if many_right or how in ("full", "cross")]
     order_ids = [(key.id, scope.world.ids.fresh()) for key in wanted]
-    order = (*before.order, *(Order(new, key.descending, key.nulls_first) for key, (_, new) in zip(wanted, order_ids, strict=True)))
+    order = (
+        *before.order,
+        *(Order(new, key.descending, key.nulls_first) for key, (_, new) in zip(wanted, order_ids, strict=True)),
+    )
     schema = Schema(
         (*left, *right), order, before.hidden, one_row=before.one_row and not many_right and how != "full",
         keys=_unique_sets(before, other.schema, renamed, how, many_left, many_right), most_rows=_most_rows(before, other.schema, how, matches),
@@ -142,9 +178,15 @@ def joined_schema(
 def _left_column(column: Column, keys: Keys, how: str, many_right: bool) -> Column:
     key = next((pair for pair in keys.pairs if isinstance(pair.left, Ref) and pair.left.column.id == column.id), None)
     cast = next((right for left, right in keys.same_columns if left.column.id == column.id), None)
-    changed = replace(column, unique=column.unique and not many_right and how != "full", repeated=column.repeated or many_right)
+    changed = replace(
+        column, unique=column.unique and not many_right and how != "full", repeated=column.repeated or many_right
+    )
     if how == "full":
-        changed = replace(changed, nullable=True, origin=None, low=None, high=None) if cast else replace(changed, nullable=True)
+        changed = (
+            replace(changed, nullable=True, origin=None, low=None, high=None)
+            if cast
+            else replace(changed, nullable=True)
+        )
         if cast and cast.column.kind is not column.kind:
             changed = replace(changed, kind=Kind.NUMBER)
     return replace(changed, nullable=False) if how == "inner" and key is not None else changed
@@ -152,7 +194,13 @@ def _left_column(column: Column, keys: Keys, how: str, many_right: bool) -> Colu
 
 def _right_column(column: Column, new: str, how: str, many_left: bool, repeated: bool) -> Column:
     nullable = column.nullable or how in ("left", "full", "asof")
-    return replace(column, id=new, nullable=nullable, unique=column.unique and not many_left and how != "asof", repeated=column.repeated or repeated)
+    return replace(
+        column,
+        id=new,
+        nullable=nullable,
+        unique=column.unique and not many_left and how != "asof",
+        repeated=column.repeated or repeated,
+    )
 
 
 def _names_fit(scope: Scope, left: Sequence[Column], right: Sequence[Column]) -> None:
@@ -160,11 +208,18 @@ def _names_fit(scope: Scope, left: Sequence[Column], right: Sequence[Column]) ->
     for column in right:
         for same in (c for c in left if c.name.casefold() == column.name.casefold()):
             if not column.owner or not same.owner:
-                scope.refuse("name_taken", f"There would be two columns named {column.name!r}, and one has no table to name it by.", "Name it with columns: ['name as other'].", "columns")
+                scope.refuse(
+                    "name_taken",
+                    f"There would be two columns named {column.name!r}, and one has no table to name it by.",
+                    "Name it with columns: ['name as other'].",
+                    "columns",
+                )
     scope.refuse_repeats([c.name for c in right if not c.owner], "columns")
 
 
-def _unique_sets(left: Schema, right: Schema, renamed: dict[str, str], how: str, many_left: bool, many_right: bool) -> tuple[frozenset[str], ...]:
+def _unique_sets(
+    left: Schema, right: Schema, renamed: dict[str, str], how: str, many_left: bool, many_right: bool
+) -> tuple[frozenset[str], ...]:
     if how == "full":
         return ()
     theirs = [frozenset(renamed[id] for id in key) for key in right.keys if key <= renamed.keys()]

@@ -36,7 +36,9 @@ def _parts(scope: Scope, typed: Typed, hidden: list[Output], *, inside: bool) ->
 
     match typed:
         case Aggregate():
-            return replace(typed, args=tuple(of(arg) for arg in typed.args), where=None if typed.where is None else of(typed.where))
+            return replace(
+                typed, args=tuple(of(arg) for arg in typed.args), where=None if typed.where is None else of(typed.where)
+            )
         case Windowed() | Apply():
             return replace(typed, args=tuple(of(arg) for arg in typed.args))
         case Members():

@@ -30,7 +30,11 @@ from qa.plan.steps.summarize import check_keys
 from qa.plan.typed import Const, Facets, Output, Ref, Watch
 from qa.types import Kind, Order
 
-_TIED = Watch("{n} more rows tie with the last one shown and are left out.", Const(Facets(Kind.BOOLEAN, False), False), warning=True)
+_TIED = Watch(
+    "{n} more rows tie with the last one shown and are left out.",
+    Const(Facets(Kind.BOOLEAN, False), False),
+    warning=True,
+)
 
 
 class Limit(Step):
@@ -49,8 +53,18 @@ class Limit(Step):
     words: ClassVar = ("top", "first", "highest", "largest", "most", "bottom", "lowest", "last")
     examples: ClassVar = (
         StepExample({"op": "limit", "n": 2, "order": ["x desc"]}, {"x": [1, 3, 2, None]}, ["x"], [[3], [2]]),
-        StepExample({"op": "limit", "n": 1, "order": ["x desc"], "ties": "keep"}, {"k": ["a", "b", "c"], "x": [3, 1, 3]}, ["k", "x"], [["a", 3], ["c", 3]]),
-        StepExample({"op": "limit", "n": 1, "order": ["x desc"], "by": ["g"]}, {"g": ["a", "b", "a"], "x": [1, 2, 3]}, ["g", "x"], [["a", 3], ["b", 2]]),
+        StepExample(
+            {"op": "limit", "n": 1, "order": ["x desc"], "ties": "keep"},
+            {"k": ["a", "b", "c"], "x": [3, 1, 3]},
+            ["k", "x"],
+            [["a", 3], ["c", 3]],
+        ),
+        StepExample(
+            {"op": "limit", "n": 1, "order": ["x desc"], "by": ["g"]},
+            {"g": ["a", "b", "a"], "x": [1, 2, 3]},
+            ["g", "x"],
+            [["a", 3], ["b", 2]],
+        ),
         StepExample({"op": "limit", "n": 2, "offset": 1}, {"x": [5, 6, 7, 8]}, ["x"], [[6], [7]]),
         StepExample({"op": "limit", "n": 2, "from": "end"}, {"x": [5, 6, 7, 8]}, ["x"], [[7], [8]]),
     )
@@ -120,12 +134,21 @@ class CheckedLimit(CheckedStep):
         source = sql_outputs(source, self.outputs, lower)
         low, high = self.window
         by = [name(id) for id in self.by]
-        place = exp.Window(this=exp.RowNumber(), partition_by=by, order=exp.Order(expressions=ordered(full)) if full else None)
-        rank = exp.Window(this=exp.Anonymous(this="rank", expressions=[]), partition_by=[key.copy() for key in by], order=exp.Order(expressions=ordered(keys)))
+        place = exp.Window(
+            this=exp.RowNumber(), partition_by=by, order=exp.Order(expressions=ordered(full)) if full else None
+        )
+        rank = exp.Window(
+            this=exp.Anonymous(this="rank", expressions=[]),
+            partition_by=[key.copy() for key in by],
+            order=exp.Order(expressions=ordered(keys)),
+        )
         places = [exp.alias_(place, "p", quoted=True), exp.alias_(rank if keys else place.copy(), "q", quoted=True)]
         marked = lower.named(exp.select(exp.Star(), *places).from_(source), "placed")
         last = name("q" if self.step.ties == "keep" else "p")
-        kept = exp.And(this=exp.GTE(this=name("p"), expression=exp.Literal.number(low)), expression=exp.LTE(this=last, expression=exp.Literal.number(high)))
+        kept = exp.And(
+            this=exp.GTE(this=name("p"), expression=exp.Literal.number(low)),
+            expression=exp.LTE(this=last, expression=exp.Literal.number(high)),
+        )
         return exp.select(exp.Star(except_=[name("p"), name("q")])).from_(marked).where(kept)
 
     def tallies(self, frame: pl.LazyFrame, lower: PolarsLowering) -> list[tuple[Watch, pl.LazyFrame]]:

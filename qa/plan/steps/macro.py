@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import polars as pl
 from sqlglot import exp
@@ -83,7 +84,9 @@ class CheckedStack(CheckedStep):
             rows = frame
             for step in piece:
                 rows = step.polars(rows, lower)
-            stacked.append(rows.select([*self._values(piece[-1].after), pl.lit(index, dtype=pl.Int64).alias(self.place)]))
+            stacked.append(
+                rows.select([*self._values(piece[-1].after), pl.lit(index, dtype=pl.Int64).alias(self.place)])
+            )
         return pl.concat(stacked)
 
     def _values(self, schema: Schema) -> list[pl.Expr]:
@@ -93,7 +96,11 @@ class CheckedStack(CheckedStep):
         made = []
         for column in self.columns:
             kind = pl.Datetime("us", column.zone) if column.zone else TYPES[column.kind]
-            made.append((pl.col(ids[column.name]).cast(kind) if column.name in ids else pl.lit(None, dtype=kind)).alias(column.id))
+            made.append(
+                (pl.col(ids[column.name]).cast(kind) if column.name in ids else pl.lit(None, dtype=kind)).alias(
+                    column.id
+                )
+            )
         return made
 
     def sql(self, source: exp.Table, lower: SqlLowering) -> exp.Expression:
@@ -105,11 +112,18 @@ class CheckedStack(CheckedStep):
             for step in piece:
                 table = lower.named(step.sql(table, lower), step.step.op)
             ids = {column.name: column.id for column in piece[-1].after}
-            values: list[exp.Expression] = [
+            values: list[Any] = [
                 exp.alias_(exp.Cast(this=name(ids[c.name]) if c.name in ids else exp.Null(), to=exp.DataType.build("TIMESTAMPTZ" if c.zone else SQL_TYPES[c.kind])), c.id, quoted=True)
                 for c in self.columns
             ]  # fmt: skip
-            tables.append(lower.named(exp.select(*values, exp.alias_(exp.Literal.number(str(index)), self.place, quoted=True)).from_(table), "piece"))
+            tables.append(
+                lower.named(
+                    exp.select(*values, exp.alias_(exp.Literal.number(str(index)), self.place, quoted=True)).from_(
+                        table
+                    ),
+                    "piece",
+                )
+            )
         return stacked(tables)
 
     def describe(self) -> str:
@@ -131,6 +145,18 @@ def stack(scope: Scope, step: Step, pieces: Sequence[Inner], keys: Sequence[str]
     place = scope.world.ids.fresh()
     by = [column.id for column in columns if column.name in keys]
     order = (*(Order(id) for id in by), Order(place))
-    most = sum(piece.schema.most_rows or 0 for piece in pieces) if all(piece.schema.most_rows is not None for piece in pieces) else None
+    most = (
+        sum(piece.schema.most_rows or 0 for piece in pieces)
+        if all(piece.schema.most_rows is not None for piece in pieces)
+        else None
+    )
     after = Schema(tuple(columns), order, most_rows=most)
-    return CheckedStack(step=step, before=scope.schema, after=after, pieces=[piece.steps for piece in pieces], columns=columns, place=place, told=told)
+    return CheckedStack(
+        step=step,
+        before=scope.schema,
+        after=after,
+        pieces=[piece.steps for piece in pieces],
+        columns=columns,
+        place=place,
+        told=told,
+    )

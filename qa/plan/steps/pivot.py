@@ -33,7 +33,9 @@ class Pivot(Step):
     names_from: str = Field(description="its values become columns")
     values: list[str] = Field(description="metrics that fill the cells", min_length=1)
     values_in: list[Any] | None = Field(default=None, description="the values to make columns of; null takes all")
-    sort: Literal["name", "first_seen"] | None = Field(default=None, description="order of the new columns; name unless given")
+    sort: Literal["name", "first_seen"] | None = Field(
+        default=None, description="order of the new columns; name unless given"
+    )
     words: ClassVar = ("across", "by … and …", "cross table", "pivot", "columns for each")
     examples: ClassVar = (
         StepExample({"op": "pivot", "by": ["g"], "names_from": "y", "values": ["sum(x) as total"]}, {"g": ["a", "a", "b"], "y": [2024, 2023, 2023], "x": [1, 2, 4]},
@@ -52,9 +54,19 @@ class Pivot(Step):
         column = typed.column if isinstance(typed, Ref) else names[0].column
         values = self.columns_made(scope, column, names)
         if len(values) * len(metrics) > MOST:
-            scope.refuse("too_many_columns", f"{column.name!r} has {len(values)} values or more; {MOST} columns is the most.", "Filter first, name them in values_in, or summarize by it instead.", "names_from")
+            scope.refuse(
+                "too_many_columns",
+                f"{column.name!r} has {len(values)} values or more; {MOST} columns is the most.",
+                "Filter first, name them in values_in, or summarize by it instead.",
+                "names_from",
+            )
         if not values and not keys:
-            scope.refuse("no_values", f"No row has a value of {column.name!r}, so there is nothing to make columns of.", "Name them in values_in, or look at the filter before.", "names_from")
+            scope.refuse(
+                "no_values",
+                f"No row has a value of {column.name!r}, so there is nothing to make columns of.",
+                "Name them in values_in, or look at the filter before.",
+                "names_from",
+            )
         outputs = [self.cell(scope, metric, column, value, len(metrics) > 1) for metric in metrics for value in values]
         scope.refuse_repeats([*(k.column.name for k in keys), *(o.column.name for o in outputs)], "values")
         first = tuple(o for o in (*keys, *names) if not isinstance(o.typed, Ref))
@@ -69,15 +81,27 @@ class Pivot(Step):
             typed = [Binder(scope).bind(_literal(value)) for value in self.values_in]
             return [_as_kind(node.value, column.kind) for node in typed if isinstance(node, Const)]
         if scope.world.probe is None or scope.current is None:
-            scope.refuse("missing_field", "The columns that this makes are not known.", "Name the values in values_in.", "values_in")
-        found = scope.world.probe.distinct(with_columns(scope.current, names), column.id, MOST + 1, scope.world.lets) or []
+            scope.refuse(
+                "missing_field",
+                "The columns that this makes are not known.",
+                "Name the values in values_in.",
+                "values_in",
+            )
+        found = (
+            scope.world.probe.distinct(with_columns(scope.current, names), column.id, MOST + 1, scope.world.lets) or []
+        )
         if self.sort == "first_seen":
             return found
-        return sorted((value for value in found if value is not None)) + [None] * (None in found)
+        return sorted(value for value in found if value is not None) + [None] * (None in found)
 
     def cell(self, scope: Scope, metric: Output, column: Column, value: Any, several: bool) -> Output:
         name = f"{metric.column.name} {displayed(value)}" if several else displayed(value)
-        return output(scope, _only_where(metric.typed, _is(column, value)), name, f"{metric.text} where {column.name} is {displayed(value)}")
+        return output(
+            scope,
+            _only_where(metric.typed, _is(column, value)),
+            name,
+            f"{metric.text} where {column.name} is {displayed(value)}",
+        )
 
 
 def _literal(value: Any) -> Any:
@@ -144,5 +168,3 @@ class CheckedPivot(CheckedSummarize):
     def describe(self) -> str:
         rows = f"for each {worded(self.step.by)}, " if self.step.by else ""
         return f"{rows}take {worded(self.step.values)} in a column for each {self.step.names_from}"
-
-

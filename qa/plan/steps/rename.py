@@ -23,7 +23,9 @@ class Rename(Step):
     op: Literal["rename"]
     columns: list[str] = Field(description="'old as new'", min_length=1)
     words: ClassVar = ("called", "renamed")
-    examples: ClassVar = (StepExample({"op": "rename", "columns": ["a as b", "b as a"]}, {"a": [1], "b": [2]}, ["b", "a"], [[1, 2]]),)
+    examples: ClassVar = (
+        StepExample({"op": "rename", "columns": ["a as b", "b as a"]}, {"a": [1], "b": [2]}, ["b", "a"], [[1, 2]]),
+    )
 
     def check(self, scope: Scope) -> CheckedStep:
         names: dict[str, str] = {}
@@ -33,12 +35,16 @@ class Rename(Step):
                 old, new = split_as(text)
                 typed = Binder(scope).formula(old, f"columns[{index}]")
                 if new is None or not isinstance(typed, Ref):
-                    scope.refuse("bad_option", f"{text!r} is not a new name.", "Write 'old as new'.", f"columns[{index}]")
+                    scope.refuse(
+                        "bad_option", f"{text!r} is not a new name.", "Write 'old as new'.", f"columns[{index}]"
+                    )
                 names[typed.column.id] = new
         issues.done()
         columns = tuple(replace(c, name=names[c.id]) if c.id in names else c for c in scope.schema)
         scope.refuse_repeats([c.name for c in columns if c.id in names or not c.owner])
-        return CheckedRename(step=self, before=scope.schema, after=replace(scope.schema, columns=columns), names=names, same_rows=True)
+        return CheckedRename(
+            step=self, before=scope.schema, after=replace(scope.schema, columns=columns), names=names, same_rows=True
+        )
 
 
 @dataclass(frozen=True, kw_only=True)

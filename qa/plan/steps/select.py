@@ -49,7 +49,14 @@ class Select(Step):
         if not columns:
             scope.refuse("empty_step", "select leaves no column.", "Choose at least one.")
         scope.refuse_repeats([column.name for column in columns])
-        return CheckedSelect(step=self, before=scope.schema, after=replace(scope.schema, columns=tuple(columns)), outputs=outputs, same_rows=True, watches=tuple(scope.watches))
+        return CheckedSelect(
+            step=self,
+            before=scope.schema,
+            after=replace(scope.schema, columns=tuple(columns)),
+            outputs=outputs,
+            same_rows=True,
+            watches=tuple(scope.watches),
+        )
 
     def chosen(self, scope: Scope) -> tuple[tuple[Output, ...], list[Column]]:
         return choose(scope, self.columns or [], "columns")
@@ -60,7 +67,9 @@ class Select(Step):
             with issues:
                 typed = Binder(scope).formula(text, f"drop[{index}]")
                 if not isinstance(typed, Ref):
-                    scope.refuse("not_a_column", f"{text!r} is not a column.", "drop takes column names.", f"drop[{index}]")
+                    scope.refuse(
+                        "not_a_column", f"{text!r} is not a column.", "drop takes column names.", f"drop[{index}]"
+                    )
                 gone.add(typed.column.id)
         issues.done()
         return [column for column in scope.schema if column.id not in gone]

@@ -36,13 +36,20 @@ class Sort(Step):
     words: ClassVar = ("sorted by", "ordered by", "in order of", "ranked by", "sort by")
     examples: ClassVar = (
         StepExample({"op": "sort", "order": ["x desc"]}, {"x": [1, None, 3]}, ["x"], [[3], [1], [None]]),
-        StepExample({"op": "sort", "order": ["x desc nulls first", "y"]}, {"x": [1, None, 1], "y": ["b", "c", "a"]}, ["x", "y"], [[None, "c"], [1, "a"], [1, "b"]]),
+        StepExample(
+            {"op": "sort", "order": ["x desc nulls first", "y"]},
+            {"x": [1, None, 1], "y": ["b", "c", "a"]},
+            ["x", "y"],
+            [[None, "c"], [1, "a"], [1, "b"]],
+        ),
     )
 
     def check(self, scope: Scope) -> CheckedStep:
         outputs, order = order_keys(scope, Binder(scope), self.order)
         after = replace(scope.schema, order=appended(order, scope.schema.order))
-        return CheckedSort(step=self, before=scope.schema, after=after, outputs=outputs, same_rows=True, watches=tuple(scope.watches))
+        return CheckedSort(
+            step=self, before=scope.schema, after=after, outputs=outputs, same_rows=True, watches=tuple(scope.watches)
+        )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -106,11 +106,16 @@ class CheckedStep(ABC):
         if not self.watches:
             return []
         ready = self.ready(frame, *(watch.condition for watch in self.watches))
-        return [(watch, ready.select(lower.terms(watch.condition).sum().cast(pl.Int64).alias("n"))) for watch in self.watches]
+        return [
+            (watch, ready.select(lower.terms(watch.condition).sum().cast(pl.Int64).alias("n")))
+            for watch in self.watches
+        ]
 
     def guarded(self, frame: pl.LazyFrame, lower: PolarsLowering) -> list[tuple[Guard, pl.LazyFrame]]:
         """Each guard with a frame of one cell: in how many groups its condition is true."""
-        return [(guard, frame.select(lower.terms(guard.condition).alias("n").cast(pl.Int64).sum())) for guard in self.guards]
+        return [
+            (guard, frame.select(lower.terms(guard.condition).alias("n").cast(pl.Int64).sum())) for guard in self.guards
+        ]
 
     def ready(self, frame: pl.LazyFrame, *formulas: Typed) -> pl.LazyFrame:
         """The frame with row numbers, where a formula uses them."""
@@ -119,12 +124,16 @@ class CheckedStep(ABC):
     def sql_ready(self, source: exp.Table, lower: SqlLowering, *formulas: Typed) -> exp.Table:
         if not uses_position(*formulas):
             return source
-        number = exp.Window(this=exp.RowNumber(), order=exp.Order(expressions=ordered(self.before.order)) if self.before.order else None)
+        number = exp.Window(
+            this=exp.RowNumber(), order=exp.Order(expressions=ordered(self.before.order)) if self.before.order else None
+        )
         return lower.named(exp.select(exp.Star(), exp.alias_(number, POSITION, quoted=True)).from_(source), "numbered")
 
 
 def uses_position(*formulas: Typed) -> bool:
-    return any(isinstance(node, Windowed) and node.function == "row_index" for formula in formulas for node in walk(formula))
+    return any(
+        isinstance(node, Windowed) and node.function == "row_index" for formula in formulas for node in walk(formula)
+    )
 
 
 def numbered(frame: pl.LazyFrame, order: tuple[Order, ...], name: str = POSITION) -> pl.LazyFrame:
@@ -133,14 +142,18 @@ def numbered(frame: pl.LazyFrame, order: tuple[Order, ...], name: str = POSITION
     return in_order.with_row_index(name, offset=1).with_columns(pl.col(name).cast(pl.Int64))
 
 
-def with_outputs(frame: pl.LazyFrame, outputs: Sequence[Output], lower: PolarsLowering, terms: PolarsTerms | None = None) -> pl.LazyFrame:
+def with_outputs(
+    frame: pl.LazyFrame, outputs: Sequence[Output], lower: PolarsLowering, terms: PolarsTerms | None = None
+) -> pl.LazyFrame:
     """The frame with computed columns; each may use the ones before it."""
     for output in outputs:
         frame = frame.with_columns((terms or lower.terms)(output.typed).alias(output.column.id))
     return frame
 
 
-def sql_outputs(source: exp.Table, outputs: Sequence[Output], lower: SqlLowering, terms: SqlTerms | None = None) -> exp.Table:
+def sql_outputs(
+    source: exp.Table, outputs: Sequence[Output], lower: SqlLowering, terms: SqlTerms | None = None
+) -> exp.Table:
     """A table with computed columns, one select for each run of outputs that do not use each other."""
     waiting: list[Output] = []
     for output in outputs:
@@ -163,7 +176,9 @@ def star(source: exp.Table) -> exp.Select:
 
 def without(source: exp.Table, ids: Sequence[str]) -> exp.Select:
     """Every column but some that only the step itself needed."""
-    return exp.select(exp.Star(**({"except_": [exp.column(id, quoted=True) for id in ids]} if ids else {}))).from_(source)
+    return exp.select(exp.Star(**({"except_": [exp.column(id, quoted=True) for id in ids]} if ids else {}))).from_(
+        source
+    )
 
 
 class Issues:
@@ -191,7 +206,9 @@ def output(scope: Scope, typed: Typed, name: str, text: str = "") -> Output:
     return Output(typed, column_of(typed, scope.world.ids.fresh(), name), text)
 
 
-def order_keys(scope: Scope, binder: Any, texts: Sequence[str], field: str = "order") -> tuple[tuple[Output, ...], tuple[Order, ...]]:
+def order_keys(
+    scope: Scope, binder: Any, texts: Sequence[str], field: str = "order"
+) -> tuple[tuple[Output, ...], tuple[Order, ...]]:
     """Sort keys: columns to compute first, and the order they give."""
     from qa.plan.formula import parse_order
 

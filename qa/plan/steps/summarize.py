@@ -26,7 +26,7 @@ from qa.plan.steps.step import (
     with_outputs,
     worded,
 )
-from qa.plan.typed import Aggregate, Guard, Output, Ref, Typed, Watch, column_of, walk
+from qa.plan.typed import Aggregate, Facets, Guard, Output, Ref, Typed, Watch, column_of, facets_of, walk
 from qa.types import Column, Kind, Order, Schema
 
 
@@ -41,10 +41,30 @@ class Summarize(Step):
     metrics: list[str] = Field(default=[], description="'aggregate formula as name'")
     words: ClassVar = ("by", "per", "for each", "each", "in each", "grouped by", "broken down by")
     examples: ClassVar = (
-        StepExample({"op": "summarize", "by": ["g"], "metrics": ["sum(x) as total", "count() as n"]}, {"g": ["b", "a", None, "a"], "x": [1, 2, 3, None]}, ["g", "total", "n"], [["a", 2, 2], ["b", 1, 1], [None, 3, 1]]),
-        StepExample({"op": "summarize", "by": [], "metrics": ["mean(x) as m", "sum(x, where=x > 1) / sum(x) as s"]}, {"x": [1, 2, 3, None]}, ["m", "s"], [[2.0, 5 / 6]]),
-        StepExample({"op": "summarize", "by": ["g"], "metrics": ["sum(x) as t", "t / sum(x, by=[]) as share"]}, {"g": ["a", "b", "b"], "x": [1, 1, 2]}, ["g", "t", "share"], [["a", 1, 0.25], ["b", 3, 0.75]]),
-        StepExample({"op": "summarize", "by": ["x % 2 as odd"], "metrics": ["max(x) as top"]}, {"x": [1, 2, 3, 4]}, ["odd", "top"], [[0, 4], [1, 3]]),
+        StepExample(
+            {"op": "summarize", "by": ["g"], "metrics": ["sum(x) as total", "count() as n"]},
+            {"g": ["b", "a", None, "a"], "x": [1, 2, 3, None]},
+            ["g", "total", "n"],
+            [["a", 2, 2], ["b", 1, 1], [None, 3, 1]],
+        ),
+        StepExample(
+            {"op": "summarize", "by": [], "metrics": ["mean(x) as m", "sum(x, where=x > 1) / sum(x) as s"]},
+            {"x": [1, 2, 3, None]},
+            ["m", "s"],
+            [[2.0, 5 / 6]],
+        ),
+        StepExample(
+            {"op": "summarize", "by": ["g"], "metrics": ["sum(x) as t", "t / sum(x, by=[]) as share"]},
+            {"g": ["a", "b", "b"], "x": [1, 1, 2]},
+            ["g", "t", "share"],
+            [["a", 1, 0.25], ["b", 3, 0.75]],
+        ),
+        StepExample(
+            {"op": "summarize", "by": ["x % 2 as odd"], "metrics": ["max(x) as top"]},
+            {"x": [1, 2, 3, 4]},
+            ["odd", "top"],
+            [[0, 4], [1, 3]],
+        ),
     )
 
     def check(self, scope: Scope) -> CheckedStep:
@@ -69,8 +89,15 @@ def check_keys(scope: Scope, texts: Sequence[str], issues: Issues) -> list[Outpu
             plain = scope.has(text)
             head, as_name = (text, None) if plain else split_as(text)
             typed = Binder(scope).formula(head, f"by[{index}]")
-            if any(isinstance(node, Aggregate) and node.by == () for node in walk(typed)) and not any(isinstance(node, Ref) for node in walk(typed)):
-                scope.refuse("wrong_kind", f"{head!r} is one value for the whole table, not a key.", "Group by a column.", f"by[{index}]")
+            if any(isinstance(node, Aggregate) and node.by == () for node in walk(typed)) and not any(
+                isinstance(node, Ref) for node in walk(typed)
+            ):
+                scope.refuse(
+                    "wrong_kind",
+                    f"{head!r} is one value for the whole table, not a key.",
+                    "Group by a column.",
+                    f"by[{index}]",
+                )
             if isinstance(typed, Ref):
                 keys.append(Output(typed, replace(typed.column, name=as_name or typed.column.name), text))
             else:
@@ -102,9 +129,7 @@ def check_metrics(scope: Scope, texts: Sequence[str], keys: Sequence[Output], is
     return metrics
 
 
-def key_facets(key: Output) -> object:
-    from qa.plan.typed import facets_of
-
+def key_facets(key: Output) -> Facets:
     return facets_of(key.column)
 
 
@@ -125,10 +150,25 @@ def grouped_schema(scope: Scope, keys: Sequence[Output], metrics: Sequence[Outpu
 
 def support_columns(scope: Scope, metrics: Sequence[Output]) -> list[tuple[str, str, Typed]]:
     """(metric, hidden column, counted argument) for metrics whose first argument may be missing."""
-    found = []
+    found: list[tuple[str, str, Typed]] = []
     for metric in metrics:
-        aggregate = next((node for node in walk(metric.typed) if isinstance(node, Aggregate) and node.by is None and node.args and node.function not in ("count_missing",)), None)
-        if aggregate is not None and aggregate.where is None and aggregate.args[0].facets.nullable and isinstance(aggregate.args[0], Ref):
+        aggregate = next(
+            (
+                node
+                for node in walk(metric.typed)
+                if isinstance(node, Aggregate)
+                and node.by is None
+                and node.args
+                and node.function not in ("count_missing",)
+            ),
+            None,
+        )
+        if (
+            aggregate is not None
+            and aggregate.where is None
+            and aggregate.args[0].facets.nullable
+            and isinstance(aggregate.args[0], Ref)
+        ):
             found.append((metric.column.name, scope.world.ids.fresh(), aggregate.args[0]))
     return found
 
@@ -144,7 +184,12 @@ class CheckedSummarize(CheckedStep):
 
     def coarser(self) -> dict[Typed, str]:
         """Aggregates over more than the group, each with the column that holds it beforehand."""
-        wide = dict.fromkeys(node for metric in self.metrics for node in walk(metric.typed) if isinstance(node, Aggregate) and node.by is not None)
+        wide = dict.fromkeys(
+            node
+            for metric in self.metrics
+            for node in walk(metric.typed)
+            if isinstance(node, Aggregate) and node.by is not None
+        )
         return {node: f"h{index}" for index, node in enumerate(wide)}
 
     def prepared(self, frame: pl.LazyFrame, lower: PolarsLowering) -> pl.LazyFrame:
@@ -179,7 +224,13 @@ class CheckedSummarize(CheckedStep):
         return select.group_by(*keys) if keys else select
 
     def tallies(self, frame: pl.LazyFrame, lower: PolarsLowering) -> list[tuple[Watch, pl.LazyFrame]]:
-        return super().tallies(with_outputs(frame, [key for key in self.keys if not isinstance(key.typed, Ref)], lower), lower) if self.watches else []
+        return (
+            super().tallies(
+                with_outputs(frame, [key for key in self.keys if not isinstance(key.typed, Ref)], lower), lower
+            )
+            if self.watches
+            else []
+        )
 
     def guarded(self, frame: pl.LazyFrame, lower: PolarsLowering) -> list[tuple[Guard, pl.LazyFrame]]:
         if not self.guards:
@@ -188,7 +239,10 @@ class CheckedSummarize(CheckedStep):
         terms = replace(lower.terms, grouped=bool(self.keys), hoisted=self.coarser())
         counts = [terms(guard.condition).cast(pl.Int64).alias("n") for guard in self.guards]
         keys = [pl.col(key.column.id) for key in self.keys]
-        frames = [ready.group_by(keys).agg(count).select(pl.col("n").sum()) if keys else ready.select(count) for count in counts]
+        frames = [
+            ready.group_by(keys).agg(count).select(pl.col("n").sum()) if keys else ready.select(count)
+            for count in counts
+        ]
         return list(zip(self.guards, frames, strict=True))
 
     def describe(self) -> str:
@@ -199,4 +253,8 @@ class CheckedSummarize(CheckedStep):
         return f"for each {keys} take {metrics}" if self.metrics else f"list each {keys} once"
 
     def note(self, rows_in: int | None, rows_out: int | None) -> str:
-        return "one row for the whole table" if not self.keys else f"one row for each {worded([k.column.name for k in self.keys])}"
+        return (
+            "one row for the whole table"
+            if not self.keys
+            else f"one row for each {worded([k.column.name for k in self.keys])}"
+        )

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 from pydantic import Field
 
 from qa.plan.formula import quoted_name, split_as
+from qa.plan.literals import constant
 from qa.plan.scope import Scope
 from qa.plan.steps.derive import Derive
 from qa.plan.steps.filter import Filter
@@ -17,7 +17,6 @@ from qa.plan.steps.select import Select
 from qa.plan.steps.step import CheckedStep, Issues, Step, StepExample, worded
 from qa.plan.steps.summarize import Summarize, check_keys
 from qa.plan.typed import Aggregate, Apply, Facets, Guard, Ref, facets_of
-from qa.plan.literals import constant
 from qa.types import Kind
 
 Name = Literal[
@@ -33,7 +32,8 @@ SHAPES: dict[str, tuple[int | None, bool]] = {
 """For each kind how many columns it takes (None: one or more, a row each), and whether a group is needed."""
 TWO_GROUPS = ("student_t", "welch_t", "mann_whitney")
 RESULT = ["kind", "column", "statistic", "df", "p_value", "effect", "effect_size", "n", "significant"]
-_TWO = {"g": ["a", "a", "a", "b", "b", "b"], "x": [1.0, 2.0, 3.0, 2.0, 4.0, 6.0]}
+_PAIRS: dict[str, list[Any]] = {"x": [1.0, 2.0, 3.0, 4.0, None], "y": [1.0, 3.0, 2.0, 5.0, 9.0]}
+_TWO: dict[str, list[Any]] = {"g": ["a", "a", "a", "b", "b", "b"], "x": [1.0, 2.0, 3.0, 2.0, 4.0, 6.0]}
 
 
 class Test(Step):
@@ -48,12 +48,21 @@ class Test(Step):
     group: str | None = Field(default=None, description="the column that names the groups")
     by: list[str] | None = Field(default=None, description="a test for each of these keys")
     mu: float | None = Field(default=None, description="the mean or share to compare with")
-    alternative: Literal["two_sided", "less", "greater"] | None = Field(default=None, description="two_sided unless given")
+    alternative: Literal["two_sided", "less", "greater"] | None = Field(
+        default=None, description="two_sided unless given"
+    )
     alpha: float | None = Field(default=None, gt=0, lt=1, description="0.05 unless given")
-    words: ClassVar = ("significant", "t-test", "test whether", "normally distributed", "is there a difference", "correlated")
+    words: ClassVar = (
+        "significant",
+        "t-test",
+        "test whether",
+        "normally distributed",
+        "is there a difference",
+        "correlated",
+    )
     examples: ClassVar = (
         StepExample({"op": "test", "kind": "welch_t", "columns": ["x"], "group": "g"}, _TWO, RESULT, [["welch_t", "x", -1.5491933384829668, 2.9411764705882355, 0.22088084049409593, -2.0, -1.264911064067352, 6, False]]),
-        StepExample({"op": "test", "kind": "pearson", "columns": ["x", "y"]}, {"x": [1.0, 2.0, 3.0, 4.0, None], "y": [1.0, 3.0, 2.0, 5.0, 9.0]}, RESULT,
+        StepExample({"op": "test", "kind": "pearson", "columns": ["x", "y"]}, _PAIRS, RESULT,
             [["pearson", "x, y", 0.8315218406202999, 2, 0.1684781593797001, 0.8315218406202999, 0.6914285714285714, 4, False]]),
         StepExample({"op": "test", "kind": "kruskal", "columns": ["x"], "group": "g"}, _TWO, RESULT, [["kruskal", "x", 1.7647058823529387, 1, 0.18403862719642194, None, None, 6, False]]),
     )  # fmt: skip
@@ -74,18 +83,28 @@ class Test(Step):
     def fields_fit(self, scope: Scope) -> None:
         count, grouped = SHAPES[self.kind]
         if count is not None and len(self.columns) != count:
-            scope.refuse("bad_step", f"{self.kind} takes {count} column{'s' if count > 1 else ''}.", "For one column in groups use group.", "columns")
+            scope.refuse(
+                "bad_step",
+                f"{self.kind} takes {count} column{'s' if count > 1 else ''}.",
+                "For one column in groups use group.",
+                "columns",
+            )
         if grouped and self.group is None:
             scope.refuse("missing_field", f"{self.kind} compares groups.", "Write group: 'column'.", "group")
         if self.kind == "one_sample_t" and self.mu is None:
             scope.refuse("missing_field", "one_sample_t compares with a mean.", "Write mu: 0.", "mu")
         if self.kind == "proportion" and (self.group is None) == (self.mu is None):
-            scope.refuse("missing_field", "proportion takes either a group or mu.", "Write mu: 0.5, or group: 'column'.", "group")
+            scope.refuse(
+                "missing_field", "proportion takes either a group or mu.", "Write mu: 0.5, or group: 'column'.", "group"
+            )
 
     def one(self, scope: Scope, columns: Sequence[str], keys: Sequence[str]) -> Inner:
         """The inner steps of one test: pairs known, moments a group, the statistic, its p-value."""
         inner = Inner(scope)
-        made = [f"{split_as(text)[0] if not scope.has(text) else text} as _{letter}" for letter, text in zip("xy", columns, strict=False)]
+        made = [
+            f"{split_as(text)[0] if not scope.has(text) else text} as _{letter}"
+            for letter, text in zip("xy", columns, strict=False)
+        ]
         made += [f"{self.group} as _g"] if self.group else []
         # Keys that are formulas become columns first, so that later inner steps can name them.
         made += [text for text in self.by or [] if not scope.has(text)]
@@ -98,14 +117,26 @@ class Test(Step):
         FORMS[self.kind](self, inner, by)
         column = ", ".join(split_as(text)[1] or text for text in columns).replace("'", "''")
         alpha = 0.05 if self.alpha is None else self.alpha
-        inner.then(Derive(op="derive", columns=[f"'{self.kind}' as kind", f"'{column}' as `column`", f"p_value < {alpha!r} as significant"]))
+        inner.then(
+            Derive(
+                op="derive",
+                columns=[f"'{self.kind}' as kind", f"'{column}' as `column`", f"p_value < {alpha!r} as significant"],
+            )
+        )
         return inner.then(Select(op="select", columns=[*by, *(quoted_name(n) for n in RESULT)]))
 
     def kinds_fit(self, inner: Inner, scope: Scope) -> None:
-        wanted = {"chi_square": None, "proportion": {Kind.BOOLEAN}}.get(self.kind, {Kind.INTEGER, Kind.NUMBER, Kind.DECIMAL})
+        wanted = {"chi_square": None, "proportion": {Kind.BOOLEAN}}.get(
+            self.kind, {Kind.INTEGER, Kind.NUMBER, Kind.DECIMAL}
+        )
         for column in inner.schema:
             if wanted and column.name in ("_x", "_y") and column.kind not in wanted:
-                scope.refuse("wrong_kind", f"{self.kind} cannot take a column of kind {column.kind}.", "It needs true or false." if self.kind == "proportion" else "It needs numbers.", "columns")
+                scope.refuse(
+                    "wrong_kind",
+                    f"{self.kind} cannot take a column of kind {column.kind}.",
+                    "It needs true or false." if self.kind == "proportion" else "It needs numbers.",
+                    "columns",
+                )
 
     def two_groups(self, inner: Inner, by: Sequence[str]) -> None:
         """Two-group tests meet exactly two groups, over all rows."""
@@ -116,7 +147,14 @@ class Test(Step):
         inner.then(Derive(op="derive", columns=[f"{first} as _first"]))
         ref = Ref(facets_of(group), group)
         several = Aggregate(Facets(Kind.INTEGER, False, 0, 2**62), "count_distinct", (ref,), by=None)
-        inner.guarded_by(Guard("test_needs_groups", f"{self.kind} compares two groups, and the column does not have exactly two.", "Filter to two groups, or use anova or kruskal.", Apply(Facets(Kind.BOOLEAN, False), "!=", (several, constant(2)))))
+        inner.guarded_by(
+            Guard(
+                "test_needs_groups",
+                f"{self.kind} compares two groups, and the column does not have exactly two.",
+                "Filter to two groups, or use anova or kruskal.",
+                Apply(Facets(Kind.BOOLEAN, False), "!=", (several, constant(2))),
+            )
+        )
 
     @property
     def sides(self) -> str:
@@ -133,28 +171,71 @@ def _derived(inner: Inner, *columns: str) -> Inner:
 
 def _two_means(test: Test, inner: Inner, by: Sequence[str]) -> None:
     groups = ["_first", "not _first"]
-    metrics = [f"{f}(_x, where={g}) as {n}{i}" for i, g in enumerate(groups, 1) for f, n in (("count", "n"), ("mean", "m"), ("var", "v"))]
+    metrics = [
+        f"{f}(_x, where={g}) as {n}{i}"
+        for i, g in enumerate(groups, 1)
+        for f, n in (("count", "n"), ("mean", "m"), ("var", "v"))
+    ]
     _summed(inner, by, metrics)
     if test.kind == "welch_t":
-        _derived(inner, "v1 / n1 + v2 / n2 as se2", "se2 ^ 2 / ((v1 / n1) ^ 2 / (n1 - 1) + (v2 / n2) ^ 2 / (n2 - 1)) as df", "(v1 + v2) / 2 as pooled")
+        _derived(
+            inner,
+            "v1 / n1 + v2 / n2 as se2",
+            "se2 ^ 2 / ((v1 / n1) ^ 2 / (n1 - 1) + (v2 / n2) ^ 2 / (n2 - 1)) as df",
+            "(v1 + v2) / 2 as pooled",
+        )
     else:
-        _derived(inner, "((n1 - 1) * v1 + (n2 - 1) * v2) / (n1 + n2 - 2) as pooled", "pooled * (1 / n1 + 1 / n2) as se2", "n1 + n2 - 2 as df")
-    _derived(inner, "m1 - m2 as effect", "effect / sqrt(se2) as statistic", "effect / sqrt(pooled) as effect_size", "n1 + n2 as n", f"_t_p(statistic, df, sides='{test.sides}') as p_value")
+        _derived(
+            inner,
+            "((n1 - 1) * v1 + (n2 - 1) * v2) / (n1 + n2 - 2) as pooled",
+            "pooled * (1 / n1 + 1 / n2) as se2",
+            "n1 + n2 - 2 as df",
+        )
+    _derived(
+        inner,
+        "m1 - m2 as effect",
+        "effect / sqrt(se2) as statistic",
+        "effect / sqrt(pooled) as effect_size",
+        "n1 + n2 as n",
+        f"_t_p(statistic, df, sides='{test.sides}') as p_value",
+    )
 
 
 def _one_mean(test: Test, inner: Inner, by: Sequence[str]) -> None:
     value = "_x - _y" if test.kind == "paired_t" else "_x"
     _derived(inner, f"{value} as _v")
     _summed(inner, by, ["count(_v) as n", "mean(_v) as m", "std(_v) as s"])
-    _derived(inner, f"m - ({float(test.mu or 0)!r}) as effect", "effect / (s / sqrt(n)) as statistic", "n - 1 as df", "effect / s as effect_size", f"_t_p(statistic, df, sides='{test.sides}') as p_value")
+    _derived(
+        inner,
+        f"m - ({float(test.mu or 0)!r}) as effect",
+        "effect / (s / sqrt(n)) as statistic",
+        "n - 1 as df",
+        "effect / s as effect_size",
+        f"_t_p(statistic, df, sides='{test.sides}') as p_value",
+    )
 
 
 def _anova(test: Test, inner: Inner, by: Sequence[str]) -> None:
     _summed(inner, [*by, "_g"], ["count() as gn", "mean(_x) as gm", "var(_x) as gv"])
     over = f"[{', '.join(by)}]"
     _derived(inner, f"sum(gn * gm, by={over}) / sum(gn, by={over}) as gmean", "coalesce(gv, 0.0) as gv")
-    _summed(inner, by, ["sum(gn) as n", "count() as k", "sum(gn * (gm - gmean) ^ 2) as between", "sum((gn - 1) * gv) as within"])
-    inner.then(Derive(op="derive", columns=["k - 1 as df", "(`between` / df) / (within / (n - k)) as statistic", "null_if(0.0, 0.0) as effect", "`between` / (`between` + within) as effect_size", "_f_p(statistic, df, n - k) as p_value"]))
+    _summed(
+        inner,
+        by,
+        ["sum(gn) as n", "count() as k", "sum(gn * (gm - gmean) ^ 2) as between", "sum((gn - 1) * gv) as within"],
+    )
+    inner.then(
+        Derive(
+            op="derive",
+            columns=[
+                "k - 1 as df",
+                "(`between` / df) / (within / (n - k)) as statistic",
+                "null_if(0.0, 0.0) as effect",
+                "`between` / (`between` + within) as effect_size",
+                "_f_p(statistic, df, n - k) as p_value",
+            ],
+        )
+    )
 
 
 def _pearson(test: Test, inner: Inner, by: Sequence[str]) -> None:
@@ -166,8 +247,25 @@ def _pearson(test: Test, inner: Inner, by: Sequence[str]) -> None:
 def _chi_square(test: Test, inner: Inner, by: Sequence[str]) -> None:
     _summed(inner, [*by, "_x", "_y"], ["count() as o"])
     rows, columns, total = (f"[{', '.join([*by, *more])}]" for more in (["_x"], ["_y"], []))
-    _derived(inner, f"sum(o, by={rows}) as r", f"sum(o, by={columns}) as c", f"sum(o, by={total}) as _n", "r * c / _n as e", "abs(o - e) as away")
-    _summed(inner, by, ["sum(o) as n", "count_distinct(_x) as k", "count_distinct(_y) as l", "sum(o * o / e) as squares", "max(away) as away"])
+    _derived(
+        inner,
+        f"sum(o, by={rows}) as r",
+        f"sum(o, by={columns}) as c",
+        f"sum(o, by={total}) as _n",
+        "r * c / _n as e",
+        "abs(o - e) as away",
+    )
+    _summed(
+        inner,
+        by,
+        [
+            "sum(o) as n",
+            "count_distinct(_x) as k",
+            "count_distinct(_y) as l",
+            "sum(o * o / e) as squares",
+            "max(away) as away",
+        ],
+    )
     inner.world.note("Chi-square of a table of two by two is corrected for continuity (Yates).")
     _derived(inner, "greatest(squares - n, 0.0) as raw", "if(k == 2 and l == 2 and away > 0, raw * (1 - least(0.5, away) / away) ^ 2, raw) as statistic", "(k - 1) * (l - 1) as df",
         "null_if(0.0, 0.0) as effect", "sqrt(raw / (n * (least(k, l) - 1))) as effect_size", "_chi2_p(statistic, df) as p_value")  # fmt: skip
@@ -175,24 +273,63 @@ def _chi_square(test: Test, inner: Inner, by: Sequence[str]) -> None:
 
 def _proportion(test: Test, inner: Inner, by: Sequence[str]) -> None:
     if test.group:
-        _summed(inner, by, ["count(where=_first) as n1", "count(where=not _first) as n2", "share_of_rows(_x, where=_first) as p1", "share_of_rows(_x, where=not _first) as p2", "share_of_rows(_x) as p"])
-        _derived(inner, "p1 - p2 as effect", "effect / sqrt(p * (1 - p) * (1 / n1 + 1 / n2)) as statistic", "n1 + n2 as n", "effect / sqrt(p * (1 - p)) as effect_size")
+        _summed(
+            inner,
+            by,
+            [
+                "count(where=_first) as n1",
+                "count(where=not _first) as n2",
+                "share_of_rows(_x, where=_first) as p1",
+                "share_of_rows(_x, where=not _first) as p2",
+                "share_of_rows(_x) as p",
+            ],
+        )
+        _derived(
+            inner,
+            "p1 - p2 as effect",
+            "effect / sqrt(p * (1 - p) * (1 / n1 + 1 / n2)) as statistic",
+            "n1 + n2 as n",
+            "effect / sqrt(p * (1 - p)) as effect_size",
+        )
     else:
         mu = repr(float(test.mu or 0))
         _summed(inner, by, ["count() as n", "share_of_rows(_x) as p"])
-        _derived(inner, f"p - {mu} as effect", f"effect / sqrt({mu} * (1 - {mu}) / n) as statistic", f"effect / sqrt({mu} * (1 - {mu})) as effect_size")
+        _derived(
+            inner,
+            f"p - {mu} as effect",
+            f"effect / sqrt({mu} * (1 - {mu}) / n) as statistic",
+            f"effect / sqrt({mu} * (1 - {mu})) as effect_size",
+        )
     _derived(inner, "null_if(0.0, 0.0) as df", f"_z_p(statistic, sides='{test.sides}') as p_value")
 
 
 def _ranks(test: Test, inner: Inner, by: Sequence[str]) -> None:
-    other = {"spearman": "_list(_y)", "kendall": "_list(_y)", "mann_whitney": "_list(text(_g), as_text=true)", "kruskal": "_list(text(_g), as_text=true)"}.get(test.kind, "_list(_x)")
-    _summed(inner, by, ["_list(_x) as a", f"{other} as b", "count() as n", *(["count_distinct(_g) as k"] if test.group else [])])
+    other = {
+        "spearman": "_list(_y)",
+        "kendall": "_list(_y)",
+        "mann_whitney": "_list(text(_g), as_text=true)",
+        "kruskal": "_list(text(_g), as_text=true)",
+    }.get(test.kind, "_list(_x)")
+    _summed(
+        inner,
+        by,
+        ["_list(_x) as a", f"{other} as b", "count() as n", *(["count_distinct(_g) as k"] if test.group else [])],
+    )
     if test.kind == "ks_normal":
-        inner.world.note("Kolmogorov-Smirnov compares with a normal that has the sample's own mean and deviation, so its p-value is too high.")
+        inner.world.note(
+            "Kolmogorov-Smirnov compares with a normal that has the sample's own mean and deviation, so its p-value is too high."
+        )
     call = f"_rank_test(a, b, '{test.kind}', '{test.sides}', '{{what}}')"
     paired = test.kind in ("spearman", "kendall")
     df = "k - 1" if test.kind == "kruskal" else "null_if(0.0, 0.0)"
-    _derived(inner, f"{call.format(what='statistic')} as statistic", f"{call.format(what='p')} as p_value", f"{df} as df", f"{'statistic' if paired else 'null_if(0.0, 0.0)'} as effect", "effect as effect_size")
+    _derived(
+        inner,
+        f"{call.format(what='statistic')} as statistic",
+        f"{call.format(what='p')} as p_value",
+        f"{df} as df",
+        f"{'statistic' if paired else 'null_if(0.0, 0.0)'} as effect",
+        "effect as effect_size",
+    )
 
 
 FORMS = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import polars as pl
 from pydantic import Field
@@ -40,10 +40,34 @@ class Union(Step):
     label: str | None = Field(default=None, description="a column that names the source of each row")
     words: ClassVar = ("together with", "combined with", "stacked", "both tables", "appended")
     examples: ClassVar = (
-        StepExample({"op": "union", "tables": ["u"], "how": "all", "label": "source"}, {"a": [1, 2]}, ["a", "b", "source"], [[1, None, "t"], [2, None, "t"], [2.5, "x", "u"]], {"u": {"b": ["x"], "a": [2.5]}}),
-        StepExample({"op": "union", "tables": ["u"], "how": "distinct"}, {"a": [2, 1, 2, None]}, ["a"], [[2], [1], [None], [3]], {"u": {"a": [3, 1, None]}}),
-        StepExample({"op": "union", "tables": ["u"], "how": "intersect"}, {"a": [2, 1, 2, None]}, ["a"], [[1], [None]], {"u": {"a": [3, 1, None]}}),
-        StepExample({"op": "union", "tables": ["u"], "how": "except"}, {"a": [2, 1, 2, None]}, ["a"], [[2]], {"u": {"a": [3, 1, None]}}),
+        StepExample(
+            {"op": "union", "tables": ["u"], "how": "all", "label": "source"},
+            {"a": [1, 2]},
+            ["a", "b", "source"],
+            [[1, None, "t"], [2, None, "t"], [2.5, "x", "u"]],
+            {"u": {"b": ["x"], "a": [2.5]}},
+        ),
+        StepExample(
+            {"op": "union", "tables": ["u"], "how": "distinct"},
+            {"a": [2, 1, 2, None]},
+            ["a"],
+            [[2], [1], [None], [3]],
+            {"u": {"a": [3, 1, None]}},
+        ),
+        StepExample(
+            {"op": "union", "tables": ["u"], "how": "intersect"},
+            {"a": [2, 1, 2, None]},
+            ["a"],
+            [[1], [None]],
+            {"u": {"a": [3, 1, None]}},
+        ),
+        StepExample(
+            {"op": "union", "tables": ["u"], "how": "except"},
+            {"a": [2, 1, 2, None]},
+            ["a"],
+            [[2]],
+            {"u": {"a": [3, 1, None]}},
+        ),
     )
 
     def check(self, scope: Scope) -> CheckedStep:
@@ -58,7 +82,12 @@ class Union(Step):
         most = [schema.most_rows for schema in (scope.schema, *(other.schema for other in others))]
         kept = most if self.how in ("all", "distinct") else most[:1]
         order = (Order(table), Order(place))
-        after = Schema(shown, order, most_rows=None if None in kept else sum(m or 0 for m in kept), keys=() if self.how == "all" else (frozenset(c.id for c in columns),))
+        after = Schema(
+            shown,
+            order,
+            most_rows=None if None in kept else sum(m or 0 for m in kept),
+            keys=() if self.how == "all" else (frozenset(c.id for c in columns),),
+        )
         mine = scope.current.let or scope.current.source if scope.current else ""
         return CheckedUnion(
             step=self, before=scope.schema, after=after, reads=others, columns=columns, sources=sources, label=label.id if label and self.how == "all" else None,
@@ -75,9 +104,19 @@ class Union(Step):
         sources: list[dict[str, str]] = [{} for _ in schemas]
         for found in names.values():
             if self.how != "all" and self.how != "distinct" and len(found) != len(schemas):
-                scope.refuse("names_differ", f"{found[0][1].name!r} is not in every table.", "Select the same columns of each first.", "tables")
+                scope.refuse(
+                    "names_differ",
+                    f"{found[0][1].name!r} is not in every table.",
+                    "Select the same columns of each first.",
+                    "tables",
+                )
             if len({index for index, _ in found}) != len(found):
-                scope.refuse("ambiguous_name", f"Two columns here are named {found[0][1].name!r}.", "Rename one of them first.", "tables")
+                scope.refuse(
+                    "ambiguous_name",
+                    f"Two columns here are named {found[0][1].name!r}.",
+                    "Rename one of them first.",
+                    "tables",
+                )
             made = replace(common(scope, [c for _, c in found], len(found) == len(schemas)), id=scope.world.ids.fresh())
             columns.append(made)
             for index, column in found:
@@ -92,12 +131,19 @@ def common(scope: Scope, found: Sequence[Column], everywhere: bool) -> Column:
     if len(kinds) > 1:
         if not all(k.numeric for k in kinds) and kinds != {Kind.DATE, Kind.DATETIME}:
             held = worded(sorted(k.value for k in kinds))
-            scope.refuse("kinds_differ", f"{first.name!r} holds {held} in different tables.", "Make them one kind with text(x) or number(x) first.", "tables")
+            scope.refuse(
+                "kinds_differ",
+                f"{first.name!r} holds {held} in different tables.",
+                "Make them one kind with text(x) or number(x) first.",
+                "tables",
+            )
         kind = Kind.DATETIME if Kind.DATETIME in kinds else Kind.NUMBER
     if Kind.DECIMAL in kinds:
         kind = Kind.NUMBER
     if len({column.zone for column in found}) > 1:
-        scope.refuse("kinds_differ", f"{first.name!r} holds times of different zones.", "Use date(x), or one zone.", "tables")
+        scope.refuse(
+            "kinds_differ", f"{first.name!r} holds times of different zones.", "Use date(x), or one zone.", "tables"
+        )
     same_role = len({(column.role, column.unit) for column in found}) == 1
     bounds = [(column.low, column.high) for column in found]
     known = kind is Kind.INTEGER and all(low is not None and high is not None for low, high in bounds)
@@ -153,20 +199,28 @@ class CheckedUnion(CheckedStep):
     # ---- SQL ----
 
     def sql_piece(self, index: int, source: exp.Table, order: tuple[Order, ...]) -> exp.Select:
-        values: list[exp.Expression] = []
+        values: list[Any] = []
         for column in self.columns:
             old = self.sources[index].get(column.id)
             kind = exp.DataType.build("TIMESTAMPTZ" if column.zone else SQL_TYPES[column.kind])
-            values.append(exp.alias_(exp.Cast(this=exp.Null() if old is None else name(old), to=kind), column.id, quoted=True))
+            values.append(
+                exp.alias_(exp.Cast(this=exp.Null() if old is None else name(old), to=kind), column.id, quoted=True)
+            )
         if self.label:
             values.append(exp.alias_(exp.Literal.string(self.names[index]), self.label, quoted=True))
         place = exp.Window(this=exp.RowNumber(), order=exp.Order(expressions=ordered(order)) if order else None)
-        values += [exp.alias_(exp.Literal.number(str(index)), self.table, quoted=True), exp.alias_(place, self.place, quoted=True)]
+        values += [
+            exp.alias_(exp.Literal.number(str(index)), self.table, quoted=True),
+            exp.alias_(place, self.place, quoted=True),
+        ]
         return exp.select(*values).from_(source)
 
     def sql(self, source: exp.Table, lower: SqlLowering) -> exp.Expression:
         pieces = [lower.named(self.sql_piece(0, source, self.before.order), "piece")]
-        pieces += [lower.named(self.sql_piece(i, lower.pipeline(other), other.schema.order), "piece") for i, other in enumerate(self.reads, 1)]
+        pieces += [
+            lower.named(self.sql_piece(i, lower.pipeline(other), other.schema.order), "piece")
+            for i, other in enumerate(self.reads, 1)
+        ]
         if self.step.how == "all":
             return stacked(pieces)
         if self.step.how == "distinct":
@@ -174,9 +228,16 @@ class CheckedUnion(CheckedStep):
         first = exp.alias_(lower.named(self.first_of(pieces[0], lower), "first"), "f", table=True)
         select = exp.select(exp.Star()).from_(first)
         for piece in pieces[1:]:
-            alike = [exp.NullSafeEQ(this=exp.column(c.id, table="f", quoted=True), expression=exp.column(c.id, table="o", quoted=True)) for c in self.columns]
+            alike: list[Any] = [
+                exp.NullSafeEQ(
+                    this=exp.column(c.id, table="f", quoted=True), expression=exp.column(c.id, table="o", quoted=True)
+                )
+                for c in self.columns
+            ]
             matched = reduce(lambda a, b: exp.And(this=a, expression=b), alike)
-            found: exp.Expression = exp.Exists(this=exp.select(exp.Literal.number("1")).from_(exp.alias_(piece, "o", table=True)).where(matched))
+            found: exp.Expression = exp.Exists(
+                this=exp.select(exp.Literal.number("1")).from_(exp.alias_(piece, "o", table=True)).where(matched)
+            )
             select = select.where(found if self.step.how == "intersect" else exp.Not(this=found))
         return select
 
@@ -185,7 +246,11 @@ class CheckedUnion(CheckedStep):
         order = exp.Order(expressions=ordered((Order(self.table), Order(self.place))))
         place = exp.Window(this=exp.RowNumber(), partition_by=[name(c.id) for c in self.columns], order=order)
         placed = lower.named(exp.select(exp.Star(), exp.alias_(place, "p", quoted=True)).from_(table), "placed")
-        return exp.select(exp.Star(**{"except_": [name("p")]})).from_(placed).where(exp.EQ(this=name("p"), expression=exp.Literal.number("1")))
+        return (
+            exp.select(exp.Star(except_=[name("p")]))
+            .from_(placed)
+            .where(exp.EQ(this=name("p"), expression=exp.Literal.number("1")))
+        )
 
     def describe(self) -> str:
         others = worded(self.step.tables)

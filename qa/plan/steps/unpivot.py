@@ -40,7 +40,11 @@ class Unpivot(Step):
     def check(self, scope: Scope) -> CheckedStep:
         kept = self.plain(scope, self.keep, "keep")
         gone = {c.id for c in kept}
-        turned = [c for c in scope.schema if c.id not in gone] if self.columns is None else self.plain(scope, self.columns, "columns")
+        turned = (
+            [c for c in scope.schema if c.id not in gone]
+            if self.columns is None
+            else self.plain(scope, self.columns, "columns")
+        )
         if not turned:
             scope.refuse("empty_step", "unpivot turns no column.", "Name the columns.", "columns")
         value = common(scope, turned, everywhere=True)
@@ -50,8 +54,24 @@ class Unpivot(Step):
         place = scope.world.ids.fresh()
         most = scope.schema.most_rows
         columns = (*(replace(c, unique=False) for c in kept), names, values)
-        after = Schema(columns, (*scope.schema.order, Order(place)), scope.schema.hidden, most_rows=None if most is None else most * len(turned), also=scope.schema.also, lost=scope.schema.lost)
-        return CheckedUnpivot(step=self, before=scope.schema, after=after, kept=kept, turned=turned, names=names.id, values=values, place=place)
+        after = Schema(
+            columns,
+            (*scope.schema.order, Order(place)),
+            scope.schema.hidden,
+            most_rows=None if most is None else most * len(turned),
+            also=scope.schema.also,
+            lost=scope.schema.lost,
+        )
+        return CheckedUnpivot(
+            step=self,
+            before=scope.schema,
+            after=after,
+            kept=kept,
+            turned=turned,
+            names=names.id,
+            values=values,
+            place=place,
+        )
 
     def plain(self, scope: Scope, texts: Sequence[str], field: str) -> list[Column]:
         outputs, columns = choose(scope, texts, field)
@@ -94,4 +114,6 @@ class CheckedUnpivot(CheckedStep):
         return reduce(lambda a, b: exp.Union(this=a, expression=b, distinct=False), pieces)
 
     def describe(self) -> str:
-        return f"turn {worded([c.name for c in self.turned])} into rows of {self.step.names_to} and {self.step.values_to}"
+        return (
+            f"turn {worded([c.name for c in self.turned])} into rows of {self.step.names_to} and {self.step.values_to}"
+        )

@@ -77,7 +77,9 @@ class Window(Step):
             lead=known.get(keys[0].id) if keys else None, outputs=outputs, replaced=replaced, same_rows=True, watches=tuple(scope.watches), guards=tuple(scope.guards), uses_order=True,
         )  # fmt: skip
 
-    def computed(self, scope: Scope, refs: tuple[Ref, ...], keys: tuple[Order, ...], issues: Issues) -> tuple[list[Output], list[str]]:
+    def computed(
+        self, scope: Scope, refs: tuple[Ref, ...], keys: tuple[Order, ...], issues: Issues
+    ) -> tuple[list[Output], list[str]]:
         full, outputs, replaced = appended(keys, scope.schema.order), [], []
         for index, text in enumerate(self.columns):
             with issues:
@@ -94,7 +96,9 @@ class Window(Step):
     def order_given(self, scope: Scope, typed: Typed, where: str) -> None:
         for node in walk(typed):
             if isinstance(node, Windowed) and node.function in RANKING and not self.order:
-                scope.refuse("needs_order", f"{node.function} needs an order.", "Give the step order: ['x desc'].", where)
+                scope.refuse(
+                    "needs_order", f"{node.function} needs an order.", "Give the step order: ['x desc'].", where
+                )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -127,7 +131,9 @@ class CheckedWindow(CheckedStep):
         place = Place([pl.col(id) for id in self.by], [pl.col(key.id) for key in self.keys], day)
 
         def lowered(typed: Windowed, args: tuple[Any, ...], options: dict[str, Any]) -> pl.Expr:
-            result: pl.Expr = WINDOWED[typed.function].polars(place, Call(typed.args, options, self.before.most_rows), *args, **options)
+            result: pl.Expr = WINDOWED[typed.function].polars(
+                place, Call(typed.args, options, self.before.most_rows), *args, **options
+            )
             return result
 
         return replace(lower.terms, window=lowered)
@@ -140,11 +146,17 @@ class CheckedWindow(CheckedStep):
         return frame.drop([*self.hidden, "n0"], strict=False)
 
     def sql_terms(self, lower: SqlLowering) -> SqlTerms:
-        day = None if self.lead is None or not self.days else cast(sql_local(facets_of(self.lead), name(self.lead.id)), DATE)
+        day = (
+            None
+            if self.lead is None or not self.days
+            else cast(sql_local(facets_of(self.lead), name(self.lead.id)), DATE)
+        )
         place = SqlPlace([name(id) for id in self.by], ordered(self.keys), ordered(self.full), day)
 
         def lowered(typed: Windowed, args: tuple[Any, ...], options: dict[str, Any]) -> exp.Expression:
-            result: exp.Expression = WINDOWED[typed.function].sql(place, Call(typed.args, options, self.before.most_rows), *args, **options)
+            result: exp.Expression = WINDOWED[typed.function].sql(
+                place, Call(typed.args, options, self.before.most_rows), *args, **options
+            )
             return result
 
         return replace(lower.terms, window=lowered)
@@ -155,7 +167,9 @@ class CheckedWindow(CheckedStep):
         return star(sql_outputs(source, self.outputs, lower, self.sql_terms(lower)))
 
     def tallies(self, frame: pl.LazyFrame, lower: PolarsLowering) -> list[Any]:
-        plain = [watch for watch in self.watches if not any(isinstance(node, Windowed) for node in walk(watch.condition))]
+        plain = [
+            watch for watch in self.watches if not any(isinstance(node, Windowed) for node in walk(watch.condition))
+        ]
         return super(CheckedWindow, replace(self, watches=tuple(plain))).tallies(frame, lower) if plain else []
 
     def describe(self) -> str:
@@ -165,5 +179,3 @@ class CheckedWindow(CheckedStep):
 
     def note(self, rows_in: int | None, rows_out: int | None) -> str:
         return f"{worded(list(self.replaced))} replaced in place" if self.replaced else ""
-
-
