@@ -34,7 +34,9 @@ class Settings(BaseSettings):
 
     model: str | None = Field(None, description="LiteLLM model name, provider/model; empty means offline")
     fallback_models: tuple[str, ...] = Field((), description="tried in order after `model`")
-    api_key: str | None = Field(None, description="key for `model`; else the provider's own variable is used", repr=False)
+    api_key: str | None = Field(
+        None, description="key for `model`; else the provider's own variable is used", repr=False
+    )
     api_base: str | None = Field(None, description="base URL of an OpenAI-compatible or local server")
     privacy: Literal["names", "profile", "samples"] = "profile"
     careful: int = Field(1, ge=1, le=7, description="plans asked for and compared in careful mode")
@@ -49,12 +51,17 @@ class Settings(BaseSettings):
     query_memory_mb: int = Field(4096, description="address space a worker may add, MB")
     workers: int = Field(2, ge=1, description="worker processes")
     crosscheck: Literal["auto", "always", "never"] = "auto"
-    crosscheck_rows: int = Field(5_000_000, description="above this many input rows the cross-check waits to be asked for")
+    crosscheck_rows: int = Field(
+        5_000_000, description="above this many input rows the cross-check waits to be asked for"
+    )
     result_rows: int = Field(10_000, description="rows of a result that are shown and handed out")
     upload_mb: int = Field(200, description="MB an uploaded file may have")
     zone: str = Field("UTC", description="IANA zone for today and relative periods")
     week_start: Literal["monday", "sunday"] = "monday"
-    allow: tuple[str, ...] = Field((), description="who may use the page once sign-in is set up: addresses or @domains; empty means whoever can sign in")
+    allow: tuple[str, ...] = Field(
+        (),
+        description="who may use the page once sign-in is set up: addresses or @domains; empty means whoever can sign in",
+    )
     data: tuple[str, ...] = Field((), description="folders and files of the catalog")
     mcp_token: str | None = Field(None, description="bearer token that MCP clients must send over HTTP", repr=False)
     audit: Path = Field(Path(platformdirs.user_data_dir("dataframe-qa")) / "audit.sqlite", description="audit database")

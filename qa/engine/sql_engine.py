@@ -10,8 +10,8 @@ import duckdb
 import polars as pl
 from sqlglot import exp
 
-from qa.plan.functions.probabilities import UDFS
 from qa.plan.check import CheckedPart, CheckedPipeline, CheckedPlan
+from qa.plan.functions.probabilities import UDFS
 from qa.plan.sql_terms import SqlTerms, let_table, name, ordered
 from qa.plan.steps.step import sql_outputs
 from qa.types import ROW, Column

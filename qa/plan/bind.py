@@ -79,7 +79,12 @@ class Binder:
     def boolean(self, text: str, where: str = "") -> Typed:
         typed = self.formula(text, where)
         if typed.kind is not Kind.BOOLEAN:
-            self.scope.refuse("wrong_kind", f"{text!r} must be true or false, but it is {_kind(typed)}.", "Write a comparison such as x > 0.", where)
+            self.scope.refuse(
+                "wrong_kind",
+                f"{text!r} must be true or false, but it is {_kind(typed)}.",
+                "Write a comparison such as x > 0.",
+                where,
+            )
         return typed
 
     def bind(self, node: f.Node) -> Typed:
@@ -90,7 +95,9 @@ class Binder:
                 case f.Name():
                     return self.name(node)
                 case f.Items():
-                    self.scope.refuse("misplaced_list", "A list stands only after `in` or as an option.", "Write x in ['a', 'b'].")
+                    self.scope.refuse(
+                        "misplaced_list", "A list stands only after `in` or as an option.", "Write x in ['a', 'b']."
+                    )
                 case f.Call():
                     return self.call(node)
         except PlanError as error:
@@ -101,7 +108,11 @@ class Binder:
     # ---- names ----
 
     def name(self, node: f.Name) -> Typed:
-        if node.owner is not None and node.owner in self.scope.world.lets and not any(c.owner == node.owner for c in self.scope.schema):
+        if (
+            node.owner is not None
+            and node.owner in self.scope.world.lets
+            and not any(c.owner == node.owner for c in self.scope.schema)
+        ):
             return self.let_value(node)
         if self.mode == "metric" and not self.inside:
             return self.outside(node)
@@ -112,7 +123,11 @@ class Binder:
         let = self.scope.world.lets[node.owner or ""]
         column = Scope(let.schema, self.scope.world).column(node.name)
         if not let.schema.one_row:
-            self.scope.refuse("not_one_row", f"The let {node.owner!r} may hold several rows, so {node.owner}.{node.name} is not one value.", "Write x in let.column, or end the let with a summarize without by, or limit 1.")
+            self.scope.refuse(
+                "not_one_row",
+                f"The let {node.owner!r} may hold several rows, so {node.owner}.{node.name} is not one value.",
+                "Write x in let.column, or end the let with a summarize without by, or limit 1.",
+            )
         return Scalar(replace(facets_of(column), nullable=True), node.owner or "", column)
 
     def outside(self, node: f.Name) -> Typed:
@@ -125,7 +140,11 @@ class Binder:
         if named is not None and node.owner is None and not self.scope.has(node.name):
             return self.bind(f.parse(named))
         column = self.scope.column(node.name, node.owner)
-        self.scope.refuse("not_grouped", f"{column.name!r} is neither a key nor an aggregate.", f"Add it to `by`, or use only({f.quoted_name(column.name)}).")
+        self.scope.refuse(
+            "not_grouped",
+            f"{column.name!r} is neither a key nor an aggregate.",
+            f"Add it to `by`, or use only({f.quoted_name(column.name)}).",
+        )
 
     # ---- calls ----
 
@@ -141,7 +160,9 @@ class Binder:
                 return self.aggregate(function, node)
             case "window":
                 if self.mode != "window":
-                    self.scope.refuse("misplaced_window", f"{node.function} needs an order of rows.", "Use it in a window step.")
+                    self.scope.refuse(
+                        "misplaced_window", f"{node.function} needs an order of rows.", "Use it in a window step."
+                    )
                 return self.windowed(function, node)
         args, options = self.arguments(function, node, self.bind)
         args = self.coerced(function, args)
@@ -154,9 +175,16 @@ class Binder:
         if name in WINDOWED:
             self.scope.refuse("misplaced_window", f"{name} needs an order of rows.", "Use it in a window step.")
         near = nearest(name, [n for n in (*FUNCTIONS, *WINDOWED) if n[0].isalpha()])
-        self.scope.refuse("no_such_function", f"There is no function {name!r}.", HINTS.get(name) or did_you_mean(near), candidates=near)
+        self.scope.refuse(
+            "no_such_function",
+            f"There is no function {name!r}.",
+            HINTS.get(name) or did_you_mean(near),
+            candidates=near,
+        )
 
-    def arguments(self, function: Function, node: f.Call, bind: Callable[[f.Node], Typed]) -> tuple[tuple[Typed, ...], dict[str, Any]]:
+    def arguments(
+        self, function: Function, node: f.Call, bind: Callable[[f.Node], Typed]
+    ) -> tuple[tuple[Typed, ...], dict[str, Any]]:
         """Bound arguments in order, and literal options by name; counts and kinds checked."""
         given = dict(node.options)
         args: list[Typed] = []
@@ -187,11 +215,17 @@ class Binder:
                 options[param.name] = self.scope.world.clock.week_start if param.name == "week_start" else param.default
         unknown = [name for name in given if not (function.family == "aggregate" and name in ("where", "by"))]
         if unknown:
-            self.scope.refuse("no_such_option", f"{function.name} has no option {unknown[0]!r}.", f"It is {function.signature}.")
+            self.scope.refuse(
+                "no_such_option", f"{function.name} has no option {unknown[0]!r}.", f"It is {function.signature}."
+            )
         return tuple(args), options
 
     def wrong_count(self, function: Function) -> None:
-        self.scope.refuse("wrong_arguments", f"{function.name} is given the wrong number of arguments.", f"It is {function.signature}.")
+        self.scope.refuse(
+            "wrong_arguments",
+            f"{function.name} is given the wrong number of arguments.",
+            f"It is {function.signature}.",
+        )
 
     def literal(self, function: Function, param: Param, node: f.Node) -> Any:
         match node:
@@ -200,10 +234,18 @@ class Binder:
             case f.Literal(value):
                 kind = constant(value).kind
                 if param.kinds is not None and kind not in param.kinds:
-                    self.scope.refuse("wrong_kind", f"{param.name} of {function.name} must be {param.accepts}, not {f.format(node)}.", f"It is {function.signature}.")
+                    self.scope.refuse(
+                        "wrong_kind",
+                        f"{param.name} of {function.name} must be {param.accepts}, not {f.format(node)}.",
+                        f"It is {function.signature}.",
+                    )
                 return value
             case _:
-                self.scope.refuse("not_a_literal", f"{param.name} of {function.name} must be written out, not computed.", f"It is {function.signature}.")
+                self.scope.refuse(
+                    "not_a_literal",
+                    f"{param.name} of {function.name} must be written out, not computed.",
+                    f"It is {function.signature}.",
+                )
 
     def checked(self, function: Function, param: Param, typed: Typed) -> Typed:
         kinds = param.kinds
@@ -216,7 +258,11 @@ class Binder:
             if moment is not None:
                 return constant(moment)
         what = repr(typed.column.name) if isinstance(typed, Ref) else "this value"
-        self.scope.refuse("wrong_kind", f"{function.name} cannot take {what}, which holds {_kind(typed)}.", _alternatives(function, typed.kind, what))
+        self.scope.refuse(
+            "wrong_kind",
+            f"{function.name} cannot take {what}, which holds {_kind(typed)}.",
+            _alternatives(function, typed.kind, what),
+        )
 
     def coerced(self, function: Function, args: tuple[Typed, ...]) -> tuple[Typed, ...]:
         """Branches and choices that mix dates with ISO text become dates."""
@@ -225,28 +271,40 @@ class Binder:
         temporal = next((arg for arg in args if arg.kind in (Kind.DATE, Kind.DATETIME)), None)
         if temporal is None:
             return args
-        return tuple(together(self.scope, temporal, arg)[1] if isinstance(arg, Const) and arg.kind is Kind.TEXT else arg for arg in args)
+        return tuple(
+            together(self.scope, temporal, arg)[1] if isinstance(arg, Const) and arg.kind is Kind.TEXT else arg
+            for arg in args
+        )
 
     def watch(self, typed: Apply) -> None:
         """What a row formula turns into missing is counted."""
         if any(isinstance(node, Aggregate | Windowed) for node in walk(typed)):
             return
         match typed.function, typed.args:
-            case "/" | "//" | "%", (_, divisor) if not isinstance(divisor, Const) and divisor.kind and divisor.kind.numeric:
+            case "/" | "//" | "%", (_, divisor) if (
+                not isinstance(divisor, Const) and divisor.kind and divisor.kind.numeric
+            ):
                 zero = Apply(Facets(Kind.BOOLEAN, True), "==", (divisor, constant(0)))
                 self.scope.watches.append(Watch("{n} rows divide by zero and give missing.", zero))
             case "if", (condition, *_) if condition.facets.nullable:
                 missing = Apply(Facets(Kind.BOOLEAN, False), "is null", (condition,))
                 self.scope.watches.append(Watch("{n} rows have a missing condition and give missing.", missing))
             case "bin", (value,) if dict(typed.options).get("edges"):
-                outside = _and(Apply(Facets(Kind.BOOLEAN, False), "is null", (typed,)), Apply(Facets(Kind.BOOLEAN, False), "is not null", (value,)))
+                outside = _and(
+                    Apply(Facets(Kind.BOOLEAN, False), "is null", (typed,)),
+                    Apply(Facets(Kind.BOOLEAN, False), "is not null", (value,)),
+                )
                 self.scope.watches.append(Watch("{n} rows lie outside the bins and give missing.", outside))
 
     # ---- aggregates ----
 
     def aggregate(self, function: Function, node: f.Call) -> Typed:
         if self.mode == "metric" and self.inside and not any(name == "by" for name, _ in node.options):
-            self.scope.refuse("nested_aggregate", f"{function.name} stands inside another aggregate.", "Compute it in an earlier step, or give it by=[] for the value over all rows.")
+            self.scope.refuse(
+                "nested_aggregate",
+                f"{function.name} stands inside another aggregate.",
+                "Compute it in an earlier step, or give it by=[] for the value over all rows.",
+            )
         inner = replace(self, inside=True)
         args, options = inner.arguments(function, node, inner.bind)
         given = dict(node.options)
@@ -254,7 +312,11 @@ class Binder:
         if "where" in given:
             where = inner.bind(given["where"])
             if where.kind is not Kind.BOOLEAN:
-                self.scope.refuse("wrong_kind", f"where= of {function.name} must be true or false.", "Write a comparison such as where=x > 0.")
+                self.scope.refuse(
+                    "wrong_kind",
+                    f"where= of {function.name} must be true or false.",
+                    "Write a comparison such as where=x > 0.",
+                )
         by = self.group(given.get("by"))
         self.guard(function, args)
         call = Call(args, options, self.scope.schema.most_rows)
@@ -273,7 +335,9 @@ class Binder:
             bound = [self.outside(item) if isinstance(item, f.Name) else self.bind(item) for item in items]
         refs = tuple(item for item in bound if isinstance(item, Ref))
         if len(refs) != len(bound):
-            self.scope.refuse("bad_option", "by= takes columns, not formulas.", "Derive the formula first, then name it in by=.")
+            self.scope.refuse(
+                "bad_option", "by= takes columns, not formulas.", "Derive the formula first, then name it in by=."
+            )
         return refs
 
     def order(self) -> tuple[Order, ...]:
@@ -282,11 +346,25 @@ class Binder:
 
     def guard(self, function: Function, args: tuple[Typed, ...]) -> None:
         """Sums of what does not add, and sums over rows that a join repeated, are refused."""
-        if function.sums and args and args[0].facets.role in UNSUMMABLE and not (args[0].facets.role is Role.BALANCE and self.by_time):
+        if (
+            function.sums
+            and args
+            and args[0].facets.role in UNSUMMABLE
+            and not (args[0].facets.role is Role.BALANCE and self.by_time)
+        ):
             what = repr(args[0].column.name) if isinstance(args[0], Ref) else "This"
             unit = UNSUMMABLE[args[0].facets.role]
-            self.scope.refuse("unsummable_role", f"{what} is {unit}; a {function.name} of it means nothing.", "Use mean, median or a weighted mean; additive(x) overrides this.")
-        if not function.exempt and args and all(repeated(arg) for arg in args if not isinstance(arg, Const)) and any(not isinstance(arg, Const) for arg in args):
+            self.scope.refuse(
+                "unsummable_role",
+                f"{what} is {unit}; a {function.name} of it means nothing.",
+                "Use mean, median or a weighted mean; additive(x) overrides this.",
+            )
+        if (
+            not function.exempt
+            and args
+            and all(repeated(arg) for arg in args if not isinstance(arg, Const))
+            and any(not isinstance(arg, Const) for arg in args)
+        ):
             self.scope.refuse(
                 "fan_out", f"{function.name} would count values several times, because a join repeated their rows.",
                 "Summarize before the join, or start from the other table and join this one to it.",
@@ -297,10 +375,25 @@ class Binder:
         match typed.function:
             case "only":
                 several = replace(typed, function="count_distinct", facets=Facets(Kind.INTEGER, False, 0, 2**62))
-                self.scope.guards.append(Guard("not_one_value", "only(…) met several different values in {n} groups.", "Narrow it with where=, or use min, max or mode.", Apply(facets, ">", (several, constant(1)))))
+                self.scope.guards.append(
+                    Guard(
+                        "not_one_value",
+                        "only(…) met several different values in {n} groups.",
+                        "Narrow it with where=, or use min, max or mode.",
+                        Apply(facets, ">", (several, constant(1))),
+                    )
+                )
             case "mode":
                 tied = replace(typed, function="mode_count", facets=Facets(Kind.INTEGER, False, 0, 2**62))
-                self.scope.guards.append(Guard("tied_mode", "Several values are equally frequent in {n} groups; the smallest is shown.", "", Apply(facets, ">", (tied, constant(1))), fatal=False))
+                self.scope.guards.append(
+                    Guard(
+                        "tied_mode",
+                        "Several values are equally frequent in {n} groups; the smallest is shown.",
+                        "",
+                        Apply(facets, ">", (tied, constant(1))),
+                        fatal=False,
+                    )
+                )
         for node in walk(typed):
             if isinstance(node, Apply) and node.function == "additive" and node.args:
                 name = node.args[0].column.name if isinstance(node.args[0], Ref) else "a value"
@@ -309,7 +402,12 @@ class Binder:
     def windowed(self, function: Function, node: f.Call) -> Typed:
         args, options = self.arguments(function, node, self.bind)
         self.scope.uses_order = True
-        return Windowed(function.gives(Call(args, options, self.scope.schema.most_rows)), function.name, args, tuple(options.items()))
+        return Windowed(
+            function.gives(Call(args, options, self.scope.schema.most_rows)),
+            function.name,
+            args,
+            tuple(options.items()),
+        )
 
 
 # ---- operators that need more than a table row ----
@@ -318,7 +416,9 @@ class Binder:
 def _comparison(binder: Binder, node: f.Call) -> Typed:
     left, right = together(binder.scope, *(binder.bind(arg) for arg in node.args))
     if left.kind is None or right.kind is None:
-        binder.scope.refuse("null_comparison", "A comparison with null is never true.", "Write x is null or x is not null.")
+        binder.scope.refuse(
+            "null_comparison", "A comparison with null is never true.", "Write x is null or x is not null."
+        )
     require_alike(binder.scope, left, right)
     if node.function in ("==", "!=") and Kind.TEXT in (left.kind, right.kind):
         return _text_equality(binder, node.function, left, right)
@@ -348,7 +448,13 @@ def _count_left_out(binder: Binder, *sides: Typed) -> None:
     for side in sides:
         if isinstance(side, Ref) and side.facets.nullable:
             missing = Apply(Facets(Kind.BOOLEAN, False), "is null", (side,))
-            binder.scope.left_out.append(Watch(f"{{n}} rows with no value in {side.column.name} are not counted as different; they are left out.", missing, warning=True))
+            binder.scope.left_out.append(
+                Watch(
+                    f"{{n}} rows with no value in {side.column.name} are not counted as different; they are left out.",
+                    missing,
+                    warning=True,
+                )
+            )
 
 
 def _between(binder: Binder, node: f.Call) -> Typed:
@@ -360,7 +466,9 @@ def _between(binder: Binder, node: f.Call) -> Typed:
     nullable = any(t.facets.nullable for t in (x, low, high))
     if x1 == x2:
         return Apply(Facets(Kind.BOOLEAN, nullable), "between", (x1, low, high))
-    return _and(Apply(Facets(Kind.BOOLEAN, nullable), ">=", (x1, low)), Apply(Facets(Kind.BOOLEAN, nullable), "<=", (x2, high)))
+    return _and(
+        Apply(Facets(Kind.BOOLEAN, nullable), ">=", (x1, low)), Apply(Facets(Kind.BOOLEAN, nullable), "<=", (x2, high))
+    )
 
 
 def _and(left: Typed, right: Typed) -> Typed:
@@ -383,7 +491,11 @@ def _in(binder: Binder, node: f.Call) -> Typed:
 def _in_let(binder: Binder, value: Typed, name: f.Name) -> Typed:
     lets = binder.scope.world.lets
     if name.owner is None or name.owner not in lets:
-        binder.scope.refuse("no_such_let", f"After `in` stands a list or let.column; {f.format(name)!r} is neither.", "Write x in ['a', 'b'], or define a let and write x in let.column.")
+        binder.scope.refuse(
+            "no_such_let",
+            f"After `in` stands a list or let.column; {f.format(name)!r} is neither.",
+            "Write x in ['a', 'b'], or define a let and write x in let.column.",
+        )
     column = Scope(lets[name.owner].schema, binder.scope.world).column(name.name)
     other = Ref(facets_of(column), column)
     require_alike(binder.scope, value, other)
@@ -397,13 +509,23 @@ def _in_list(binder: Binder, value: Typed, group: f.Node) -> Typed:
     for node in nodes:
         left, item = together(binder.scope, value, binder.bind(node))
         if not isinstance(item, Const) or item.kind is None:
-            binder.scope.refuse("not_a_literal", "The list after `in` holds written-out values only.", "Write x in ['a', 'b'], or join comparisons with or.")
+            binder.scope.refuse(
+                "not_a_literal",
+                "The list after `in` holds written-out values only.",
+                "Write x in ['a', 'b'], or join comparisons with or.",
+            )
         value = left if left != value and len(nodes) >= 1 else value
         require_alike(binder.scope, value, item)
-        cells, proof = proven(binder.scope, value.column, item.value) if isinstance(value, Ref) and item.kind is Kind.TEXT else ([item.value], False)
+        cells, proof = (
+            proven(binder.scope, value.column, item.value)
+            if isinstance(value, Ref) and item.kind is Kind.TEXT
+            else ([item.value], False)
+        )
         exact = exact and proof
         items += [replace(item, value=cell, exact=proof) for cell in cells]
-    return Members(Facets(Kind.BOOLEAN, value.facets.nullable), value, tuple(dict.fromkeys(items)), exact=exact and bool(items))
+    return Members(
+        Facets(Kind.BOOLEAN, value.facets.nullable), value, tuple(dict.fromkeys(items)), exact=exact and bool(items)
+    )
 
 
 def _today(binder: Binder, node: f.Call) -> Typed:
@@ -416,7 +538,11 @@ def _today(binder: Binder, node: f.Call) -> Typed:
 
 def _in_period(binder: Binder, node: f.Call) -> Typed:
     if len(node.args) != 2 or not isinstance(node.args[1], f.Literal) or not isinstance(node.args[1].value, str):
-        binder.scope.refuse("wrong_arguments", "in_period takes a date column and a period in quotes.", "Write in_period(d, 'last 3 months') or in_period(d, '2024-03').")
+        binder.scope.refuse(
+            "wrong_arguments",
+            "in_period takes a date column and a period in quotes.",
+            "Write in_period(d, 'last 3 months') or in_period(d, '2024-03').",
+        )
     value = binder.bind(node.args[0])
     if value.kind not in (Kind.DATE, Kind.DATETIME):
         binder.scope.refuse("wrong_kind", f"in_period cannot take {_kind(value)}.", "Give it a date column.")
@@ -431,7 +557,9 @@ def _in_period(binder: Binder, node: f.Call) -> Typed:
 def _row_index(binder: Binder, node: f.Call) -> Typed:
     binder.scope.uses_order = True
     if binder.mode == "metric" or node.args:
-        binder.scope.refuse("wrong_arguments", "row_index() numbers rows; it stands in derive or filter.", "Write row_index().")
+        binder.scope.refuse(
+            "wrong_arguments", "row_index() numbers rows; it stands in derive or filter.", "Write row_index()."
+        )
     return Windowed(Facets(Kind.INTEGER, False, 1, binder.scope.schema.most_rows), "row_index", ())
 
 

@@ -35,10 +35,13 @@ class CheckedPipeline:
     def of_source(source: Source, prefix: str = "") -> CheckedPipeline:
         """A table before any step. `prefix` keeps engine names of several tables apart."""
         columns = tuple(
-            replace(c, id=prefix + c.id, owner=source.name, origin=(source.name, c.id), repeated=False) for c in source.columns
+            replace(c, id=prefix + c.id, owner=source.name, origin=(source.name, c.id), repeated=False)
+            for c in source.columns
         )
         keys = tuple(frozenset({c.id}) for c in columns if c.unique and not c.nullable)
-        return CheckedPipeline(source.name, None, Schema(columns, order=(Order(ROW),), hidden=(ROW,), keys=keys, most_rows=source.rows))
+        return CheckedPipeline(
+            source.name, None, Schema(columns, order=(Order(ROW),), hidden=(ROW,), keys=keys, most_rows=source.rows)
+        )
 
 
 @dataclass(frozen=True)
@@ -75,7 +78,14 @@ def today_clock(zone: str = "UTC", week_start: str = "monday") -> Clock:
     return Clock(dt.datetime.now(ZoneInfo(zone)).date(), zone, week_start)
 
 
-def check(reply: PlanReply, sources: Mapping[str, Source], *, clock: Clock | None = None, probe: Probe | None = None, metrics: Mapping[str, str] | None = None) -> CheckedPlan:
+def check(
+    reply: PlanReply,
+    sources: Mapping[str, Source],
+    *,
+    clock: Clock | None = None,
+    probe: Probe | None = None,
+    metrics: Mapping[str, str] | None = None,
+) -> CheckedPlan:
     """The checked plan, with the schema after every step. Raises PlanError with all issues.
 
     `sources` are the tables by name, `clock` decides relative periods, `probe` measures join keys on data
@@ -104,7 +114,9 @@ def _check_let(let: Let, world: World) -> CheckedPipeline:
     if not let.name.isidentifier():
         raise PlanError(Issue("bad_name", "name", f"{let.name!r} is not a plain word.", "Name lets like big_brands."))
     if let.name in world.lets or let.name in world.sources:
-        raise PlanError(Issue("name_taken", "name", f"There is already a table or let named {let.name!r}.", "Choose another name."))
+        raise PlanError(
+            Issue("name_taken", "name", f"There is already a table or let named {let.name!r}.", "Choose another name.")
+        )
     return pipeline(let.source, let.steps, world)
 
 
@@ -143,7 +155,14 @@ def pipeline(source: str, steps: Sequence[Step], world: World) -> CheckedPipelin
         except PlanError as error:
             raise error.at(f"steps[{index}]") from None
         if len(checked.after.columns) - len(start.schema.columns) > MAX_PRODUCED:
-            raise PlanError(Issue("too_many_columns", f"steps[{index}]", f"This would make more than {MAX_PRODUCED} new columns.", "Choose fewer columns or values."))
+            raise PlanError(
+                Issue(
+                    "too_many_columns",
+                    f"steps[{index}]",
+                    f"This would make more than {MAX_PRODUCED} new columns.",
+                    "Choose fewer columns or values.",
+                )
+            )
         current = replace(current, steps=(*current.steps, checked))
     return current
 

@@ -13,7 +13,27 @@ from lark.exceptions import UnexpectedCharacters, UnexpectedInput, UnexpectedTok
 
 from qa.errors import Issue, PlanError
 
-KEYWORDS = frozenset(["and", "or", "not", "in", "between", "is", "null", "true", "false", "as", "asc", "desc", "case", "when", "then", "else", "end"])
+KEYWORDS = frozenset(
+    [
+        "and",
+        "or",
+        "not",
+        "in",
+        "between",
+        "is",
+        "null",
+        "true",
+        "false",
+        "as",
+        "asc",
+        "desc",
+        "case",
+        "when",
+        "then",
+        "else",
+        "end",
+    ]
+)
 MAX_LENGTH = 2_000
 MAX_DEPTH = 30
 
@@ -138,7 +158,12 @@ class _Nodes(Transformer[Token, Any]):
         return Call(str(operator), (left, right), position=operator.start_pos or 0)
 
     def negative(self, sign: Token, node: Node) -> Node:
-        if isinstance(node, Literal) and isinstance(node.value, int | float) and not isinstance(node.value, bool) and node.value > 0:
+        if (
+            isinstance(node, Literal)
+            and isinstance(node.value, int | float)
+            and not isinstance(node.value, bool)
+            and node.value > 0
+        ):
             return Literal(-node.value, sign.start_pos or 0)
         return Call("neg", (node,), position=sign.start_pos or 0)
 
@@ -305,11 +330,22 @@ def split_as(text: str) -> tuple[str, str | None]:
 
 def _read(text: str, start: str) -> Any:
     if len(text) > MAX_LENGTH:
-        raise PlanError(Issue("formula_too_long", "", f"A formula has {len(text)} characters; {MAX_LENGTH} is the most.", "Split it over two derive steps."))
+        raise PlanError(
+            Issue(
+                "formula_too_long",
+                "",
+                f"A formula has {len(text)} characters; {MAX_LENGTH} is the most.",
+                "Split it over two derive steps.",
+            )
+        )
     if not text.strip():
-        raise PlanError(Issue("empty_formula", "", "There is an empty formula.", "Write a column name or an expression."))
+        raise PlanError(
+            Issue("empty_formula", "", "There is an empty formula.", "Write a column name or an expression.")
+        )
     if _nesting(text) > MAX_DEPTH * 3:
-        raise PlanError(Issue("formula_too_deep", "", "A formula nests too deeply.", "Split it over several derive steps."))
+        raise PlanError(
+            Issue("formula_too_deep", "", "A formula nests too deeply.", "Split it over several derive steps.")
+        )
     try:
         tree = _parser().parse(text, start=start)
         result = _NODES.transform(tree)
@@ -319,7 +355,14 @@ def _read(text: str, start: str) -> Any:
         raise PlanError(Issue("formula_too_deep", "", "A formula cannot be read.", "Write it more simply.")) from None
     node = result.node if isinstance(result, OrderKey) else result
     if depth(node) > MAX_DEPTH:
-        raise PlanError(Issue("formula_too_deep", "", f"A formula nests deeper than {MAX_DEPTH} levels.", "Split it over several derive steps."))
+        raise PlanError(
+            Issue(
+                "formula_too_deep",
+                "",
+                f"A formula nests deeper than {MAX_DEPTH} levels.",
+                "Split it over several derive steps.",
+            )
+        )
     return result
 
 
@@ -332,19 +375,43 @@ def _nesting(text: str) -> int:
 
 
 def _syntax_issue(text: str, error: UnexpectedInput) -> Issue:
-    column = (error.pos_in_stream or 0) + 1 if not isinstance(error, UnexpectedToken) or error.token.type != "$END" else len(text)
+    column = (
+        (error.pos_in_stream or 0) + 1
+        if not isinstance(error, UnexpectedToken) or error.token.type != "$END"
+        else len(text)
+    )
     where = f"col {column}"
     if isinstance(error, UnexpectedCharacters):
         shown = text[column - 1 : column]
-        return Issue("syntax", where, f"The character {shown!r} does not belong in a formula.", "Put names that are not plain words in backticks.")
+        return Issue(
+            "syntax",
+            where,
+            f"The character {shown!r} does not belong in a formula.",
+            "Put names that are not plain words in backticks.",
+        )
     token = getattr(error, "token", None)
     if token is not None and token.type == "$END":
-        return Issue("syntax", where, f"The formula {text!r} stops too early.", "Close every bracket and quote, and finish the last operator.")
+        return Issue(
+            "syntax",
+            where,
+            f"The formula {text!r} stops too early.",
+            "Close every bracket and quote, and finish the last operator.",
+        )
     if token is not None and token.type in ("COMPARE", "EQUALS"):
         return Issue("syntax", where, "Comparisons do not chain.", "Write `a < b and b < c`.")
     if token is not None and token.type.lstrip("_").lower() in KEYWORDS:
-        return Issue("syntax", where, f"The word {str(token)!r} is a keyword of the language here.", f"For a column of that name write `{token}` in backticks.")
-    return Issue("syntax", where, f"{str(token)!r} is not expected here in {text!r}.", "Put names that are not plain words in backticks, text in single quotes.")
+        return Issue(
+            "syntax",
+            where,
+            f"The word {str(token)!r} is a keyword of the language here.",
+            f"For a column of that name write `{token}` in backticks.",
+        )
+    return Issue(
+        "syntax",
+        where,
+        f"{str(token)!r} is not expected here in {text!r}.",
+        "Put names that are not plain words in backticks, text in single quotes.",
+    )
 
 
 def depth(node: Node) -> int:
@@ -444,4 +511,9 @@ def _format_call(call: Call) -> str:
 
 
 def _negative(node: Node) -> bool:
-    return isinstance(node, Literal) and isinstance(node.value, int | float) and not isinstance(node.value, bool) and node.value < 0
+    return (
+        isinstance(node, Literal)
+        and isinstance(node.value, int | float)
+        and not isinstance(node.value, bool)
+        and node.value < 0
+    )

@@ -62,13 +62,19 @@ def _with_constant(scope: Scope, side: Typed, const: Const) -> tuple[Typed, Type
     if side.kind in (Kind.DATE, Kind.DATETIME) and const.kind is Kind.TEXT:
         moment = as_moment(const.value)
         if moment is None:
-            scope.refuse("kinds_differ", f"{const.value!r} is compared with a {side.kind} but is no date.", "Write dates as '2024-03-01', or use in_period(d, '2024-03').")
+            scope.refuse(
+                "kinds_differ",
+                f"{const.value!r} is compared with a {side.kind} but is no date.",
+                "Write dates as '2024-03-01', or use in_period(d, '2024-03').",
+            )
         const = constant(moment)
     if side.kind is Kind.TIME and const.kind is Kind.TEXT:
         try:
             const = constant(dt.time.fromisoformat(const.value))
         except ValueError:
-            scope.refuse("kinds_differ", f"{const.value!r} is compared with a time but is none.", "Write times as '14:30'.")
+            scope.refuse(
+                "kinds_differ", f"{const.value!r} is compared with a time but is none.", "Write times as '14:30'."
+            )
     if side.kind is Kind.DATETIME and const.kind is Kind.DATE:
         return Apply(Facets(Kind.DATE, side.facets.nullable), "date", (side,)), const
     if side.kind is Kind.DATE and const.kind is Kind.DATETIME:
@@ -129,11 +135,19 @@ def proven(scope: Scope, column: Column, value: str) -> tuple[list[str], bool]:
     alike = [] if exact else [cell for cell in cells if folded(cell) == folded(value)]
     base = [value] if exact else alike
     wanted = {folded(cell) for cell in (*base, value)} | {folded(grouped[cell]) for cell in base if cell in grouped}
-    more = [cell for cell, stands_for in grouped.items() if (folded(stands_for) in wanted or folded(cell) in wanted) and _contains(cells, cell) and cell not in base]
+    more = [
+        cell
+        for cell, stands_for in grouped.items()
+        if (folded(stands_for) in wanted or folded(cell) in wanted) and _contains(cells, cell) and cell not in base
+    ]
     found = [*base, *more]
     if not found:
         near = nearest(value, cells)
-        hint = f"The nearest are {', '.join(repr(cell) for cell in near)}." if near else "Look at the column's values on the Data page."
+        hint = (
+            f"The nearest are {', '.join(repr(cell) for cell in near)}."
+            if near
+            else "Look at the column's values on the Data page."
+        )
         scope.refuse("no_such_value", f"No cell of {column.name!r} is {value!r}.", hint, candidates=near)
     if not exact or more:
         shown = ", ".join(f"`{cell}`" for cell in found[:6])

@@ -10,7 +10,9 @@ from qa.errors import Issue, PlanError
 from qa.plan.scope import Clock
 
 Period = tuple[dt.date, dt.date]
-_MONTHS = {name.lower(): index for index, name in enumerate(calendar.month_name) if name} | {name.lower(): index for index, name in enumerate(calendar.month_abbr) if name}
+_MONTHS = {name.lower(): index for index, name in enumerate(calendar.month_name) if name} | {
+    name.lower(): index for index, name in enumerate(calendar.month_abbr) if name
+}
 
 
 def start_of(day: dt.date, unit: str, week_start: str = "monday") -> dt.date:
@@ -47,7 +49,14 @@ def period(text: str, clock: Clock) -> Period:
     words = " ".join(text.lower().replace(",", " ").split())
     found = _explicit(words) or _relative(words, clock)
     if found is None:
-        raise PlanError(Issue("no_such_period", "", f"{text!r} is not a period this language reads.", "Write 'last 3 months', 'this year', 'month to date', '2024-03', '2024 Q2' or '2024-01-05 to 2024-02-01'."))
+        raise PlanError(
+            Issue(
+                "no_such_period",
+                "",
+                f"{text!r} is not a period this language reads.",
+                "Write 'last 3 months', 'this year', 'month to date', '2024-03', '2024 Q2' or '2024-01-05 to 2024-02-01'.",
+            )
+        )
     return found
 
 
@@ -85,7 +94,9 @@ def _relative(words: str, clock: Clock) -> Period | None:
     if match := re.fullmatch(r"(?:this )?(week|month|quarter|year) to date|(w|m|q|y)td", words):
         unit = match[1] or {"w": "week", "m": "month", "q": "quarter", "y": "year"}[match[2]]
         return start_of(today, unit, clock.week_start), today
-    match = re.fullmatch(r"(?:(last|previous|past|this|current|next) )?(?:(\d+) )?(day|week|month|quarter|year)s?( ago)?", words)
+    match = re.fullmatch(
+        r"(?:(last|previous|past|this|current|next) )?(?:(\d+) )?(day|week|month|quarter|year)s?( ago)?", words
+    )
     if match is None or not (match[1] or match[2]):
         return None
     which, count, unit = match[1], int(match[2] or 1), match[3]

@@ -90,10 +90,22 @@ def parse_reply(reply: str | Mapping[str, Any]) -> Reply:
     """A reply from JSON text or a mapping. Raises PlanError with one issue for every fault found."""
     data = _json(reply) if isinstance(reply, str) else dict(reply)
     if not isinstance(data, dict):
-        raise PlanError(Issue("bad_reply", "", "The reply is not a JSON object.", 'Write {"reply": "plan", "lets": [], "parts": […]}.'))
+        raise PlanError(
+            Issue(
+                "bad_reply", "", "The reply is not a JSON object.", 'Write {"reply": "plan", "lets": [], "parts": […]}.'
+            )
+        )
     kind = data.get("reply", "plan")
     if kind not in _KINDS:
-        raise PlanError(Issue("bad_reply", "reply", f"{kind!r} is not a kind of reply.", "It is plan, clarify or decline.", tuple(_KINDS)))
+        raise PlanError(
+            Issue(
+                "bad_reply",
+                "reply",
+                f"{kind!r} is not a kind of reply.",
+                "It is plan, clarify or decline.",
+                tuple(_KINDS),
+            )
+        )
     data = _without_nulls_that_mean_absent(data)
     issues: list[Issue] = []
     for field in ("lets", "parts"):
@@ -117,7 +129,9 @@ def _json(text: str) -> Any:
         return json.loads(text)
     except (json.JSONDecodeError, RecursionError) as error:
         place = f"line {error.lineno}, col {error.colno}" if isinstance(error, json.JSONDecodeError) else ""
-        raise PlanError(Issue("bad_json", place, "The reply is not valid JSON.", "Send one JSON object and nothing else.")) from None
+        raise PlanError(
+            Issue("bad_json", place, "The reply is not valid JSON.", "Send one JSON object and nothing else.")
+        ) from None
 
 
 def _without_nulls_that_mean_absent(value: Any) -> Any:
@@ -138,7 +152,10 @@ def _parse_steps(data: dict[str, Any], field: str, issues: list[Issue], prefix: 
     for index, part in enumerate(parts):
         if isinstance(part, dict) and isinstance(part.get("steps"), list):
             where = f"{prefix}{field}[{index}].steps"
-            part = {**part, "steps": tuple(parse_step(step, f"{where}[{i}]", issues) for i, step in enumerate(part["steps"]))}
+            part = {
+                **part,
+                "steps": tuple(parse_step(step, f"{where}[{i}]", issues) for i, step in enumerate(part["steps"])),
+            }
         made.append(part)
     data[field] = tuple(made)
 
@@ -150,7 +167,15 @@ def parse_step(step: Any, where: str, issues: list[Issue]) -> Step | None:
     op = step.get("op") if isinstance(step, dict) else None
     if not isinstance(op, str) or op not in STEPS:
         near = nearest(str(op), STEPS)
-        issues.append(Issue("no_such_step", where, f"There is no step {op!r}.", did_you_mean(near) or f"Steps are {', '.join(STEPS)}.", near))
+        issues.append(
+            Issue(
+                "no_such_step",
+                where,
+                f"There is no step {op!r}.",
+                did_you_mean(near) or f"Steps are {', '.join(STEPS)}.",
+                near,
+            )
+        )
         return None
     known = {info.alias or name for name, info in STEPS[op].model_fields.items()}
     foreign = {key for key in step if key not in known}
@@ -165,7 +190,9 @@ def parse_step(step: Any, where: str, issues: list[Issue]) -> Step | None:
 
 
 def _issues(error: ValidationError, known: set[str] | None = None) -> list[Issue]:
-    return [_issue(detail, known) for detail in error.errors(include_url=False, include_context=False, include_input=False)]
+    return [
+        _issue(detail, known) for detail in error.errors(include_url=False, include_context=False, include_input=False)
+    ]
 
 
 def _issue(detail: Any, known: set[str] | None) -> Issue:
@@ -173,7 +200,13 @@ def _issue(detail: Any, known: set[str] | None) -> Issue:
     match detail["type"]:
         case "extra_forbidden":
             near = nearest(str(detail["loc"][-1]), known or ())
-            return Issue("unknown_field", where, f"There is no field {detail['loc'][-1]!r} here.", did_you_mean(near) or (f"Fields are {', '.join(sorted(known))}." if known else ""), near)
+            return Issue(
+                "unknown_field",
+                where,
+                f"There is no field {detail['loc'][-1]!r} here.",
+                did_you_mean(near) or (f"Fields are {', '.join(sorted(known))}." if known else ""),
+                near,
+            )
         case "missing":
             return Issue("missing_field", where, f"The field {detail['loc'][-1]!r} is missing.", "")
         case _:
@@ -182,17 +215,35 @@ def _issue(detail: Any, known: set[str] | None) -> Issue:
 
 def _within_limits(reply: Reply) -> None:
     if isinstance(reply, ClarifyReply) and len(reply.options) > LIMITS["options"]:
-        raise PlanError(Issue("too_many", "options", f"There are {len(reply.options)} options; {LIMITS['options']} is the most.", ""))
+        raise PlanError(
+            Issue(
+                "too_many", "options", f"There are {len(reply.options)} options; {LIMITS['options']} is the most.", ""
+            )
+        )
     if not isinstance(reply, PlanReply):
         return
     if not reply.parts:
         raise PlanError(Issue("bad_reply", "parts", "A plan needs a part.", "Give one part a sub-question."))
     for field, items in cast(list[tuple[str, tuple[Let | Part, ...]]], [("lets", reply.lets), ("parts", reply.parts)]):
         if len(items) > LIMITS[field]:
-            raise PlanError(Issue("too_many", field, f"There are {len(items)} {field}; {LIMITS[field]} is the most.", "Ask in several questions."))
+            raise PlanError(
+                Issue(
+                    "too_many",
+                    field,
+                    f"There are {len(items)} {field}; {LIMITS[field]} is the most.",
+                    "Ask in several questions.",
+                )
+            )
         for index, item in enumerate(items):
             if len(item.steps) > LIMITS["steps"]:
-                raise PlanError(Issue("too_many", f"{field}[{index}].steps", f"There are {len(item.steps)} steps; {LIMITS['steps']} is the most.", "Use fewer steps."))
+                raise PlanError(
+                    Issue(
+                        "too_many",
+                        f"{field}[{index}].steps",
+                        f"There are {len(item.steps)} steps; {LIMITS['steps']} is the most.",
+                        "Use fewer steps.",
+                    )
+                )
 
 
 def as_json(reply: Written | Step) -> dict[str, Any]:
@@ -253,7 +304,11 @@ def _step_schema(cls: type[Step]) -> dict[str, Any]:
     required = {info.alias or name for name, info in cls.model_fields.items() if info.is_required()}
     properties = {name: _kept(schema) for name, schema in written.items()}
     for name, schema in properties.items():
-        if name not in required and not any(option.get("type") == "null" for option in schema.get("anyOf", [])) and schema.get("type") != "array":
+        if (
+            name not in required
+            and not any(option.get("type") == "null" for option in schema.get("anyOf", []))
+            and schema.get("type") != "array"
+        ):
             properties[name] = _nullable(schema)
     properties["op"] = {"type": "string", "enum": [cls.model_fields["op"].annotation.__args__[0]]}  # type: ignore[union-attr]
     return {**_object(properties), "description": (cls.__doc__ or "").split("\n")[0]}

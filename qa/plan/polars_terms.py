@@ -48,7 +48,12 @@ class PolarsTerms:
                 return self.constant(typed)
             case Scalar(let=let, column=column):
                 frame = self.lets(let)
-                return pl.lit(frame[column.id][0] if frame.height else None, dtype=frame.schema[column.id] if frame.schema[column.id] not in (pl.Categorical, pl.Enum) else pl.String)
+                return pl.lit(
+                    frame[column.id][0] if frame.height else None,
+                    dtype=frame.schema[column.id]
+                    if frame.schema[column.id] not in (pl.Categorical, pl.Enum)
+                    else pl.String,
+                )
             case Members():
                 return self.members(typed)
             case Apply():
@@ -69,9 +74,17 @@ class PolarsTerms:
             return pl.lit(None)
         if isinstance(const.value, dt.datetime):
             moment = pl.lit(const.value, dtype=pl.Datetime("us"))
-            return moment.dt.replace_time_zone(const.facets.zone, ambiguous="earliest", non_existent="null") if const.facets.zone else moment
+            return (
+                moment.dt.replace_time_zone(const.facets.zone, ambiguous="earliest", non_existent="null")
+                if const.facets.zone
+                else moment
+            )
         if const.kind is Kind.INTEGER:
-            return pl.lit(const.value, dtype=pl.Int64) if abs(const.value) < 2**63 else pl.lit(const.value, dtype=pl.Int128)
+            return (
+                pl.lit(const.value, dtype=pl.Int64)
+                if abs(const.value) < 2**63
+                else pl.lit(const.value, dtype=pl.Int128)
+            )
         return pl.lit(const.value)
 
     def members(self, members: Members) -> pl.Expr:
@@ -110,7 +123,14 @@ class PolarsTerms:
             args = tuple(self(arg) if coded else self.plain(arg) for arg in typed.args)
         return self.lower(function, typed.args, args, dict(typed.options))
 
-    def lower(self, function: Function, typed_args: tuple[Typed, ...], args: tuple[Any, ...], options: dict[str, Any], certain: bool = False) -> pl.Expr:
+    def lower(
+        self,
+        function: Function,
+        typed_args: tuple[Typed, ...],
+        args: tuple[Any, ...],
+        options: dict[str, Any],
+        certain: bool = False,
+    ) -> pl.Expr:
         if function.typed:
             return function.polars(Call(typed_args, {**options, "certain": certain}), *args, **options)
         return function.polars(*args, **options)
@@ -130,7 +150,11 @@ class PolarsTerms:
         else:
             if where is not None:
                 args = tuple(arg.filter(where) for arg in args)
-            certain = where is None and (self.grouped or bool(typed.by)) and not any(arg.facets.nullable for arg in typed.args)
+            certain = (
+                where is None
+                and (self.grouped or bool(typed.by))
+                and not any(arg.facets.nullable for arg in typed.args)
+            )
             value = self.lower(function, typed.args, args, dict(typed.options), certain)
         if not typed.by:
             return value

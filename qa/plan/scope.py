@@ -32,7 +32,9 @@ class Clock:
 class Probe(Protocol):
     """What must be measured on data while checking; the engine answers, or nobody (None = not known)."""
 
-    def most_per_key(self, pipeline: CheckedPipeline, keys: Sequence[str], lets: Mapping[str, CheckedPipeline]) -> int | None:
+    def most_per_key(
+        self, pipeline: CheckedPipeline, keys: Sequence[str], lets: Mapping[str, CheckedPipeline]
+    ) -> int | None:
         """The largest number of rows that share one non-missing combination of key columns."""
         ...
 
@@ -40,7 +42,9 @@ class Probe(Protocol):
         """How many rows a pipeline gives."""
         ...
 
-    def distinct(self, pipeline: CheckedPipeline, column: str, most: int, lets: Mapping[str, CheckedPipeline]) -> list[Any] | None:
+    def distinct(
+        self, pipeline: CheckedPipeline, column: str, most: int, lets: Mapping[str, CheckedPipeline]
+    ) -> list[Any] | None:
         """The different values of a column in the order of the rows, missing too; at most `most`."""
         ...
 
@@ -74,7 +78,9 @@ def folded(text: str) -> str:
     return " ".join("".join(c for c in plain if not unicodedata.combining(c)).casefold().split())
 
 
-_QUOTES_AND_DASHES = str.maketrans({**dict.fromkeys("‘’‚‛`´", "'"), **dict.fromkeys("“”„‟«»", '"'), **dict.fromkeys("‐‑‒–—−", "-")})
+_QUOTES_AND_DASHES = str.maketrans(
+    {**dict.fromkeys("‘’‚‛`´", "'"), **dict.fromkeys("“”„‟«»", '"'), **dict.fromkeys("‐‑‒–—−", "-")}
+)
 
 
 @lru_cache(maxsize=65536)
@@ -112,13 +118,19 @@ class Scope:
     current: CheckedPipeline | None = None
     """the pipeline so far, for what must be measured"""
 
-    def refuse(self, code: str, message: str, hint: str = "", where: str = "", candidates: Sequence[str] = ()) -> NoReturn:
+    def refuse(
+        self, code: str, message: str, hint: str = "", where: str = "", candidates: Sequence[str] = ()
+    ) -> NoReturn:
         raise PlanError(Issue(code, where, message, hint, tuple(candidates)))
 
     def column(self, name: str, owner: str | None = None, where: str = "") -> Column:
         """The one column that a reference fits. Exact first; then ignoring case, spaces and punctuation, with a note."""
         columns = [c for c in self.schema if owner is None or (c.owner or "").casefold() == owner.casefold()]
-        tiers = ([c for c in columns if c.name == name], [c for c in columns if handle(c) == name], [c for c in columns if _squeezed(c.name) == _squeezed(name) != ""])
+        tiers = (
+            [c for c in columns if c.name == name],
+            [c for c in columns if handle(c) == name],
+            [c for c in columns if _squeezed(c.name) == _squeezed(name) != ""],
+        )
         for tier, found in enumerate(tiers):
             if len(found) == 1:
                 if tier == 2 and found[0].name.casefold() != name.casefold():
@@ -126,13 +138,25 @@ class Scope:
                 return found[0]
             if len(found) > 1:
                 spelled = [f"{c.owner}.{c.name}" if c.owner else c.name for c in found]
-                self.refuse("ambiguous_name", f"{name!r} fits {len(found)} columns: {', '.join(spelled)}.", "Write the table before the name.", where, spelled)
+                self.refuse(
+                    "ambiguous_name",
+                    f"{name!r} fits {len(found)} columns: {', '.join(spelled)}.",
+                    "Write the table before the name.",
+                    where,
+                    spelled,
+                )
         through = self._through_join(name, owner, where)
         if through is not None:
             return through
         near = nearest(name, [c.name for c in self.schema])
         full = f"{owner}.{name}" if owner else name
-        self.refuse("no_such_column", f"There is no column {full!r} here.", did_you_mean(near) or _listing(self.schema.names), where, near)
+        self.refuse(
+            "no_such_column",
+            f"There is no column {full!r} here.",
+            did_you_mean(near) or _listing(self.schema.names),
+            where,
+            near,
+        )
 
     def _through_join(self, name: str, owner: str | None, where: str) -> Column | None:
         """The kept key that a join's other key means."""
@@ -141,7 +165,12 @@ class Scope:
                 return next((c for c in self.schema if c.id == id), None)
         for place, key in self.schema.lost:
             if key.casefold() == name.casefold() and (owner is None or place.casefold() == owner.casefold()):
-                self.refuse("key_not_kept", f"{place}.{key} is the key that the join matched on; the left key was kept.", "Use the left table's key. Rows without a match are found with how 'anti'.", where)
+                self.refuse(
+                    "key_not_kept",
+                    f"{place}.{key} is the key that the join matched on; the left key was kept.",
+                    "Use the left table's key. Rows without a match are found with how 'anti'.",
+                    where,
+                )
         return None
 
     def refuse_repeats(self, names: Sequence[str], where: str = "") -> None:
@@ -149,7 +178,12 @@ class Scope:
         seen: set[str] = set()
         for name in names:
             if name.casefold() in seen:
-                self.refuse("name_taken", f"There would be two columns named {name!r}.", "Give one of them another name with `as`.", where)
+                self.refuse(
+                    "name_taken",
+                    f"There would be two columns named {name!r}.",
+                    "Give one of them another name with `as`.",
+                    where,
+                )
             seen.add(name.casefold())
 
     def has(self, name: str) -> bool:
@@ -176,7 +210,9 @@ def find_source(name: str, world: World, where: str = "") -> Source:
         return world.sources[alike[0]]
     known = [*world.lets, *world.sources]
     near = nearest(name, known)
-    raise PlanError(Issue("no_such_table", where, f"There is no table {name!r}.", did_you_mean(near) or _listing(known), near))
+    raise PlanError(
+        Issue("no_such_table", where, f"There is no table {name!r}.", did_you_mean(near) or _listing(known), near)
+    )
 
 
 def _listing(names: Sequence[str]) -> str:

@@ -22,7 +22,11 @@ def name(id: str) -> exp.Column:
 
 def let_table(let: str) -> exp.Table:
     """The table expression that holds a let's rows."""
-    return exp.to_table(f"let_{let}", quoted=True) if let.isidentifier() else exp.Table(this=exp.to_identifier(f"let_{let}", quoted=True))
+    return (
+        exp.to_table(f"let_{let}", quoted=True)
+        if let.isidentifier()
+        else exp.Table(this=exp.to_identifier(f"let_{let}", quoted=True))
+    )
 
 
 def ordered(order: tuple[Order, ...]) -> list[exp.Ordered]:
@@ -55,8 +59,14 @@ class SqlTerms:
                 return self.windowed(typed)
         raise TypeError(typed)
 
-    def lower(self, function: Any, typed_args: tuple[Typed, ...], args: tuple[Any, ...], options: dict[str, Any]) -> Sql:
-        result: Sql = function.sql(Call(typed_args, options), *args, **options) if function.typed else function.sql(*args, **options)
+    def lower(
+        self, function: Any, typed_args: tuple[Typed, ...], args: tuple[Any, ...], options: dict[str, Any]
+    ) -> Sql:
+        result: Sql = (
+            function.sql(Call(typed_args, options), *args, **options)
+            if function.typed
+            else function.sql(*args, **options)
+        )
         return result
 
     def members(self, members: Members) -> Sql:
@@ -64,7 +74,11 @@ class SqlTerms:
         if members.let is not None:
             assert members.column is not None
             column = name(members.column.id)
-            inner = exp.select(column).from_(let_table(members.let)).where(exp.Not(this=exp.Is(this=column.copy(), expression=exp.Null())))
+            inner = (
+                exp.select(column)
+                .from_(let_table(members.let))
+                .where(exp.Not(this=exp.Is(this=column.copy(), expression=exp.Null())))
+            )
             found = exp.In(this=value, query=exp.Subquery(this=inner))
             return when(exp.Not(this=exp.Is(this=value.copy(), expression=exp.Null())), found)
         if not members.items:
@@ -92,9 +106,16 @@ class SqlTerms:
         """The first or last value over a partition: a window function, since filters do not reach those."""
         value = self(typed.args[0]) if typed.where is None else when(self(typed.where), self(typed.args[0]))
         kind = exp.FirstValue if typed.function == "first" else exp.LastValue
-        whole = exp.WindowSpec(kind="ROWS", start="UNBOUNDED", start_side="PRECEDING", end="UNBOUNDED", end_side="FOLLOWING")
+        whole = exp.WindowSpec(
+            kind="ROWS", start="UNBOUNDED", start_side="PRECEDING", end="UNBOUNDED", end_side="FOLLOWING"
+        )
         order = exp.Order(expressions=ordered(typed.order)) if typed.order else None
-        return exp.Window(this=exp.IgnoreNulls(this=kind(this=value)), partition_by=[self(ref) for ref in typed.by or ()], order=order, spec=whole)
+        return exp.Window(
+            this=exp.IgnoreNulls(this=kind(this=value)),
+            partition_by=[self(ref) for ref in typed.by or ()],
+            order=order,
+            spec=whole,
+        )
 
     def windowed(self, typed: Windowed) -> Sql:
         if typed.function == "row_index":
@@ -119,21 +140,46 @@ def _over(value: Sql, by: list[Sql] | None) -> Sql:
     return _each_aggregate(value, lambda agg: exp.Window(this=agg, partition_by=[key.copy() for key in by]))
 
 
-AGGREGATE_NAMES = frozenset({"quantile_cont", "histogram", "any_value", "string_agg", "bool_and", "bool_or", "arg_max", "arg_min", "product", "list", "regr_slope", "regr_intercept", "regr_r2", "skewness", "kurtosis", "kurtosis_pop", "mad", "entropy"})
+AGGREGATE_NAMES = frozenset(
+    {
+        "quantile_cont",
+        "histogram",
+        "any_value",
+        "string_agg",
+        "bool_and",
+        "bool_or",
+        "arg_max",
+        "arg_min",
+        "product",
+        "list",
+        "regr_slope",
+        "regr_intercept",
+        "regr_r2",
+        "skewness",
+        "kurtosis",
+        "kurtosis_pop",
+        "mad",
+        "entropy",
+    }
+)
 
 
 def _each_aggregate(value: Sql, wrap: Callable[[Sql], Sql]) -> Sql:
     """Wraps the outermost aggregate nodes of a tree; scalar work around them stays outside."""
     if isinstance(value, exp.Window | exp.Filter):
         return wrap(value)
-    is_aggregate = isinstance(value, exp.AggFunc) or (isinstance(value, exp.Anonymous) and str(value.this).lower() in AGGREGATE_NAMES)
+    is_aggregate = isinstance(value, exp.AggFunc) or (
+        isinstance(value, exp.Anonymous) and str(value.this).lower() in AGGREGATE_NAMES
+    )
     if is_aggregate:
         return wrap(value)
     for key, child in list(value.args.items()):
         if isinstance(child, exp.Expression):
             value.set(key, _each_aggregate(child, wrap))
         elif isinstance(child, list):
-            value.set(key, [_each_aggregate(item, wrap) if isinstance(item, exp.Expression) else item for item in child])
+            value.set(
+                key, [_each_aggregate(item, wrap) if isinstance(item, exp.Expression) else item for item in child]
+            )
     return value
 
 

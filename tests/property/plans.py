@@ -269,6 +269,17 @@ def steps() -> st.SearchStrategy[dict[str, Any]]:
         st.just({"op": "unpivot", "columns": ["i", "x", "j"], "keep": ["g", "d"]}),
         st.just({"op": "explode", "column": "g", "separator": " "}),
         st.tuples(st.integers(0, 3), st.sampled_from([None, ["h"]])).map(lambda p: {"op": "sample", "n": p[0], "seed": 7, **({"by": p[1]} if p[1] else {})}),
+        st.sampled_from(
+            [
+                {"op": "test", "kind": "welch_t", "columns": ["x"], "group": "h"}, {"op": "test", "kind": "pearson", "columns": ["x", "j"], "by": ["h"]},
+                {"op": "test", "kind": "chi_square", "columns": ["g", "h"]}, {"op": "test", "kind": "anova", "columns": ["x"], "group": "j"},
+                {"op": "test", "kind": "kruskal", "columns": ["x"], "group": "j", "by": ["h"]}, {"op": "test", "kind": "one_sample_t", "columns": ["x"], "mu": 1.0},
+                {"op": "correlate", "columns": ["x", "i", "j"]}, {"op": "describe", "columns": ["x", "g", "d", "j"]},
+                {"op": "fit", "target": "x", "predictors": ["j"], "output": "quality"},
+                {"op": "fill_gaps", "column": "d", "every": "1 week", "by": ["h"], "columns": ["x"], "fill": "previous"},
+                {"op": "fill_gaps", "column": "j", "every": "1", "columns": ["x"], "fill": "linear"}, {"op": "fill_gaps", "column": "h", "by": ["j"], "fill": "zero"},
+            ]
+        ),
         st.just({"op": "select", "drop": ["z"]}),
         st.just({"op": "rename", "columns": ["g as `the g`"]}),
     )  # fmt: skip

@@ -380,13 +380,13 @@ def common(facets: list[Facets], nullable: bool) -> Facets:
     kinds = {f.kind for f in known}
     first = known[0]
     role = first.role if all((f.role, f.unit) == (first.role, first.unit) for f in known) else None
-    extra = {"role": role, "unit": first.unit if role else None}
+    extra: dict[str, Any] = {"role": role, "unit": first.unit if role else None}
     if kinds == {Kind.INTEGER}:
         return Facets(
             Kind.INTEGER, nullable, min(bounds(f)[0] for f in known), max(bounds(f)[1] for f in known), **extra
-        )  # type: ignore[arg-type]
+        )
     if kinds <= {Kind.INTEGER, Kind.NUMBER, Kind.DECIMAL}:
-        return Facets(Kind.NUMBER, nullable, **extra)  # type: ignore[arg-type]
+        return Facets(Kind.NUMBER, nullable, **extra)
     if kinds == {Kind.DATE, Kind.DATETIME}:
         return Facets(Kind.DATETIME, nullable)
     if len(kinds) > 1:
@@ -399,7 +399,7 @@ def common(facets: list[Facets], nullable: bool) -> Facets:
                 "Make them one kind, with text(x) or number(x).",
             )
         )
-    return Facets(first.kind, nullable, zone=first.zone, **extra)  # type: ignore[arg-type]
+    return Facets(first.kind, nullable, zone=first.zone, **extra)
 
 
 def alike(kind: Kind | None, values: tuple[Any, ...], args: tuple[Any, ...]) -> list[pl.Expr]:

@@ -242,7 +242,13 @@ class Naming:
                 if end in best and (not parts or parts[-1] in OPERATORS or parts[-1] == "("):
                     parts.append(write.name(self.index.column(best[end].columns[0][0]).name))
                     operands, end = operands + 1, best[end].last + 1
-                elif word in OPERATORS and parts and parts[-1] not in OPERATORS and parts[-1] != "(" and not self.hyphen(end):
+                elif (
+                    word in OPERATORS
+                    and parts
+                    and parts[-1] not in OPERATORS
+                    and parts[-1] != "("
+                    and not self.hyphen(end)
+                ):
                     parts.append(OPERATORS[word])
                     operators, end = operators + 1, end + 1
                 elif (word == "(" and (not parts or parts[-1] in OPERATORS.values())) or (
