@@ -9,6 +9,7 @@ from sqlglot import exp
 from qa.engine.polars_code import script_names
 from qa.engine.sql_engine import SqlEngine
 from qa.plan.check import CheckedPipeline, CheckedPlan
+from qa.plan.functions.aggregates import NoTwin
 from qa.types import ROW
 
 Dialect = Literal["duckdb", "postgres", "bigquery", "snowflake", "spark"]
@@ -105,4 +106,6 @@ def readable_sql(plan: CheckedPlan, part: int = 0, dialect: Dialect = "duckdb") 
     """
     engine = ReadableSql(plan, part)
     statement = engine.part(plan.parts[part]).copy()
+    if any(str(node.this).startswith("qa_") for node in statement.find_all(exp.Anonymous)):
+        raise NoTwin("its p-values and rank statistics come from SciPy, which plain SQL does not have")
     return engine.readable(statement).sql(dialect=dialect, pretty=True)
