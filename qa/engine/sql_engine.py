@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -124,7 +124,12 @@ def lend(connection: duckdb.DuckDBPyConnection, select: exp.Expr) -> None:
     called = {str(node.this) for node in select.find_all(exp.Anonymous)} & UDFS.keys()
     for function in sorted(called):
         python, parameters = UDFS[function]
-        connection.create_function(function, python, parameters, "DOUBLE")  # type: ignore[arg-type]
+        connection.create_function(function, _known(python), parameters, "DOUBLE", null_handling="special")  # type: ignore[arg-type]
+
+
+def _known(function: Callable[..., float | None]) -> Callable[..., float | None]:
+    """The function, missing where an argument is. DuckDB's own rule for that does not let it give missing otherwise."""
+    return lambda *args: None if any(arg is None for arg in args) else function(*args)
 
 
 def run_sql(

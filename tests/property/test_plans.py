@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
+import pytest
 from hypothesis import HealthCheck, event, given, settings
 
 from qa.data.table import Table
@@ -16,6 +17,7 @@ RUNS = int(os.environ.get("PLANS", "2000"))
 """Plans a run; more with PLANS=100000."""
 
 
+@pytest.mark.timeout(900)
 @settings(
     max_examples=RUNS,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much],

@@ -22,6 +22,7 @@ from qa.plan.functions.sqltools import (
     call,
     cast,
     number,
+    sql_local,
     text,
     when,
 )
@@ -98,7 +99,7 @@ def _sql_date(call_: Call, x: Sql, format: str | None = None) -> Sql:
         case Kind.TEXT:
             return cast(call("try_strptime", x, text(format or "")), DATE)
         case _:
-            return cast(x, DATE)
+            return cast(sql_local(call_.first, x), DATE)
 
 
 def _datetime(call: Call, x: pl.Expr, format: str | None = None) -> pl.Expr:
@@ -123,7 +124,7 @@ def _datetime(call: Call, x: pl.Expr, format: str | None = None) -> pl.Expr:
 
 def _sql_datetime(call_: Call, x: Sql, format: str | None = None) -> Sql:
     if call_.first.kind is not Kind.TEXT:
-        return cast(x, TIMESTAMP)
+        return x if call_.first.kind is Kind.DATETIME else cast(x, TIMESTAMP)
     plain = exp.Replace(this=x, expression=text("T"), replacement=text(" "))
     formats = [format] if format else ["%Y-%m-%d %H:%M:%S.%f", "%Y-%m-%d %H:%M:%S", "%Y-%m-%d %H:%M", "%Y-%m-%d"]
     tries = [call("try_strptime", plain.copy() if format is None else x.copy(), text(f)) for f in formats]
@@ -310,7 +311,7 @@ def _decade(call: Call, x: pl.Expr) -> pl.Expr:
 
 def _sql_decade(call_: Call, x: Sql) -> Sql:
     year = (
-        exp.Extract(this=exp.Var(this="year"), expression=x)
+        exp.Extract(this=exp.Var(this="year"), expression=sql_local(call_.first, x))
         if call_.first.kind in (Kind.DATE, Kind.DATETIME)
         else exp.Floor(this=cast(x, DOUBLE))
     )

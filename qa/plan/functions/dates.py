@@ -9,7 +9,7 @@ import polars as pl
 from sqlglot import exp
 
 from qa.errors import Issue, PlanError
-from qa.plan.functions.sqltools import BIGINT, DATE, DOUBLE, TIMESTAMP, Sql, both, call, cast, number, text
+from qa.plan.functions.sqltools import BIGINT, DATE, DOUBLE, TIMESTAMP, Sql, both, call, cast, number, sql_local, text
 from qa.plan.functions.table import Call, Example, row
 from qa.plan.typed import Facets
 from qa.types import Kind, Role
@@ -52,13 +52,6 @@ MONTHS = (
     "December",
 )
 WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
-
-
-def sql_local(facets: Facets, x: Sql) -> Sql:
-    """A zoned time as the wall clock of its zone; anything else as it is."""
-    if facets.kind is Kind.DATETIME and facets.zone:
-        return call("timezone", text(facets.zone), x)
-    return x
 
 
 def _part(name: str, low: int, high: int, role: Role | None = None) -> tuple[Any, Any, Any]:
@@ -131,7 +124,10 @@ def _sql_trunc(call_: Call, d: Sql, unit: str, week_start: str = "monday") -> Sq
             shifted = cast(call("date_trunc", text("week"), both(exp.Add, day, number(1))), DATE)
             return both(exp.Sub, shifted, number(1))
         return cast(call("date_trunc", text(word), day), DATE)
-    return call("date_trunc", text(word), d)
+    if call_.first.zone is None:
+        return call("date_trunc", text(word), d)
+    # The wall clock's rest is taken off the moment itself, so that a repeated hour stays the one it was.
+    return both(exp.Sub, d, both(exp.Sub, local, call("date_trunc", text(word), local.copy())))
 
 
 def _add_gives(call: Call) -> Facets:

@@ -6,6 +6,9 @@ from typing import Any
 
 from sqlglot import exp
 
+from qa.plan.typed import Facets
+from qa.types import Kind
+
 Sql = exp.Expression
 DOUBLE, BIGINT, HUGEINT, VARCHAR, DATE, TIMESTAMP, BOOLEAN = (
     exp.DataType.build(kind) for kind in ("DOUBLE", "BIGINT", "INT128", "VARCHAR", "DATE", "TIMESTAMP", "BOOLEAN")
@@ -70,3 +73,10 @@ def null_if_zero(value: Any) -> Sql:
 def finite(value: Any) -> Sql:
     """A double that is missing where it is not a finite number."""
     return when(call("isfinite", value), value.copy())
+
+
+def sql_local(facets: Facets, x: Sql) -> Sql:
+    """A zoned time as the wall clock of its zone; anything else as it is."""
+    if facets.kind is Kind.DATETIME and facets.zone:
+        return call("timezone", text(facets.zone), x)
+    return x

@@ -9,7 +9,20 @@ import polars as pl
 from sqlglot import exp
 
 from qa.errors import Issue, PlanError
-from qa.plan.functions.sqltools import BIGINT, DOUBLE, VARCHAR, Sql, both, call, cast, not_null, number, text, when
+from qa.plan.functions.sqltools import (
+    BIGINT,
+    DOUBLE,
+    VARCHAR,
+    Sql,
+    both,
+    call,
+    cast,
+    not_null,
+    number,
+    sql_local,
+    text,
+    when,
+)
 from qa.plan.functions.table import Call, Example, row
 from qa.plan.typed import Facets
 from qa.types import Kind
@@ -167,7 +180,7 @@ def sql_as_text(call_: Call, index: int, value: Sql) -> Sql:
                 whole, cast(exp.TryCast(this=double.copy(), to=BIGINT.copy()), VARCHAR), cast(double.copy(), VARCHAR)
             )
         case Kind.DATETIME:
-            return call("strftime", value, text("%Y-%m-%d %H:%M:%S"))
+            return call("strftime", sql_local(call_.args[index].facets, value), text("%Y-%m-%d %H:%M:%S"))
         case _:
             return cast(value, VARCHAR)
 

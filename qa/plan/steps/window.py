@@ -13,8 +13,7 @@ from sqlglot import exp
 from qa.plan.bind import Binder
 from qa.plan.formula import parse_named, split_as
 from qa.plan.functions import WINDOWED
-from qa.plan.functions.dates import sql_local
-from qa.plan.functions.sqltools import DATE, cast
+from qa.plan.functions.sqltools import DATE, cast, sql_local
 from qa.plan.functions.table import Call
 from qa.plan.functions.windows import RANKING, Place, SqlPlace
 from qa.plan.polars_terms import PolarsTerms, order_arguments
