@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -54,6 +55,12 @@ SLOW = {
 }  # fmt: skip
 
 
+def apart(main: Any) -> Any:
+    """Runs a coroutine function in a thread of its own: browser tests leave an event loop in this one."""
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(anyio.run, main).result()
+
+
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """Sales of two regions, their bosses, and some thousand numbers."""
@@ -95,7 +102,7 @@ def talk(folder: Path, own: Settings, work: Callable[[mcp.Client], Awaitable[Any
         async with client_of(folder, own) as client:
             return await work(client)
 
-    return anyio.run(main)
+    return apart(main)
 
 
 def called(folder: Path, own: Settings, tool: str, **arguments: Any) -> Any:
@@ -182,7 +189,7 @@ def test_everything_over_stdio(folder: Path, own: Settings) -> None:
         async with mcp.Client(server) as client:
             await everything(client)
 
-    anyio.run(main)
+    apart(main)
 
 
 @pytest.fixture
@@ -219,7 +226,7 @@ def test_everything_over_http_with_the_token_and_nothing_without(served: str) ->
         ):
             await everything(client)
 
-    anyio.run(main)
+    apart(main)
 
 
 WRONG: list[tuple[str, str, dict[str, Any], str]] = [

@@ -1,4 +1,4 @@
-"""row_index() counts the rows that enter its step, in every step that uses it."""
+"""Row numbers count the rows that enter their step, in every step that uses them."""
 
 from __future__ import annotations
 
