@@ -4,7 +4,7 @@ BIN := $(VENV)/bin
 export TZ := UTC
 
 # make screenshots: a picture of every state of the page
-.PHONY: screenshots run test check lint chromium clean
+.PHONY: property screenshots run test check lint chromium clean
 
 run: $(VENV)/.app
 	$(BIN)/python -m streamlit run app.py --server.address localhost
@@ -35,3 +35,7 @@ $(VENV)/.dev: requirements.txt requirements-dev.txt
 
 clean:
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis test-results build dist
+
+# A longer run of the random plans: make property PLANS=50000
+property: $(VENV)/.dev
+	PLANS=$(or $(PLANS),20000) $(BIN)/python -m pytest tests/property $(PYTEST)

@@ -124,7 +124,7 @@ def lend(connection: duckdb.DuckDBPyConnection, select: exp.Expr) -> None:
     called = {str(node.this) for node in select.find_all(exp.Anonymous)} & UDFS.keys()
     for function in sorted(called):
         python, parameters = UDFS[function]
-        connection.create_function(function, _known(python), parameters, "DOUBLE", null_handling="special")  # type: ignore[arg-type]
+        connection.create_function(function, _known(python), parameters, "DOUBLE", null_handling="special")  # type: ignore[call-overload]
 
 
 def _known(function: Callable[..., float | None]) -> Callable[..., float | None]:
