@@ -226,3 +226,8 @@ def test_two_results_that_differ_are_told_apart() -> None:
     assert "row 2" in (differs(pl.DataFrame({"a": [1.0, 2.0]}), pl.DataFrame({"b": [1.0, 2.1]})) or "")
     assert "rows against" in (differs(pl.DataFrame({"a": [1]}), pl.DataFrame({"a": [1, 2]})) or "")
     assert differs(pl.DataFrame({"a": [1, None]}), pl.DataFrame({"a": [1, 0]})) is not None
+
+
+def test_a_negated_missing_condition_is_missing_on_both_engines() -> None:
+    found = result(part({"op": "derive", "columns": ["if(not b, 1, 2) as n"]}), t={"b": [True, False, None]})
+    assert [row[1] for row in rows(found)] == [2, 1, None]

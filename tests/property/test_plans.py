@@ -13,7 +13,7 @@ from qa.errors import PlanError
 from tests.agreement import ran, reply
 from tests.property.plans import plans
 
-RUNS = int(os.environ.get("PLANS", "2000"))
+RUNS = int(os.environ.get("PLANS", "300"))
 """Plans a run; more with PLANS=100000."""
 
 

@@ -55,11 +55,11 @@ def when(condition: Any, then: Any, otherwise: Any | None = None) -> Sql:
 
 
 def is_null(value: Any) -> Sql:
-    return exp.Paren(this=exp.Is(this=value, expression=exp.Null()))
+    return exp.Paren(this=exp.Is(this=paren(value), expression=exp.Null()))
 
 
 def not_null(value: Any) -> Sql:
-    return exp.Paren(this=exp.Not(this=exp.Is(this=value, expression=exp.Null())))
+    return exp.Paren(this=exp.Not(this=exp.Is(this=paren(value), expression=exp.Null())))
 
 
 def compare(kind: type[exp.Binary], left: Any, right: Any) -> Sql:
