@@ -1,4 +1,4 @@
-"""p-values, and rank statistics of whole columns, as functions that only the statistical steps use."""
+"""Probabilities of test statistics, and rank statistics of whole columns: SciPy's numbers on both engines."""
 
 from __future__ import annotations
 
