@@ -2,38 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
-KEYWORDS = frozenset(
-    [
-        "and",
-        "or",
-        "not",
-        "in",
-        "between",
-        "is",
-        "null",
-        "true",
-        "false",
-        "as",
-        "asc",
-        "desc",
-        "case",
-        "when",
-        "then",
-        "else",
-        "end",
-    ]
-)
-IDENTIFIER = re.compile(r"^[A-Za-z_][A-Za-z0-9_]*$")
+from qa.plan.formula import quoted_name, quoted_text
 
-
-def name(text: str) -> str:
-    """A column name as a formula writes it."""
-    if IDENTIFIER.match(text) and text.lower() not in KEYWORDS:
-        return text
-    return f"`{text}`"
+name = quoted_name
+"""A column name as a formula writes it."""
 
 
 def literal(value: object) -> str:
@@ -42,7 +16,7 @@ def literal(value: object) -> str:
         return "true" if value else "false"
     if isinstance(value, (int, float)):
         return number(float(value))
-    return "'" + str(value).replace("'", "''") + "'"
+    return quoted_text(str(value))
 
 
 def number(value: float) -> str:
