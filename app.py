@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from qa.ui import ask_page
-from qa.ui.page import open_page
+from qa.engine.pool import shared
+
+shared().warm()  # the first worker gets ready while the page's own libraries load
+
+from qa.ui import ask_page  # noqa: E402
+from qa.ui.page import open_page  # noqa: E402
 
 here = open_page("ask")
 dataset = ask_page.pick(here)

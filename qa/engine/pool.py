@@ -15,16 +15,15 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from qa.engine.result import Check, PartResult
 from qa.engine.wire import LENGTH, Done, Job, send
 from qa.errors import Issue, LimitExceeded
-from qa.plan.check import today_clock
-from qa.plan.plan import PlanReply, as_json
-from qa.plan.scope import Clock
 from qa.settings import Settings, settings
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # a worker is started before these are loaded: it loads them at the same time
     from qa.data.table import Table
+    from qa.engine.result import Check, PartResult
+    from qa.plan.plan import PlanReply
+    from qa.plan.scope import Clock
 
 Tick = Callable[[], None]
 """Called every moment while a worker is awaited; raising (say, Stopped) kills the worker and ends the job."""
@@ -178,6 +177,9 @@ class Pool:
         self, kind: Any, reply: PlanReply, tables: Mapping[str, Table], clock: Clock | None, rows: int, metrics: Mapping[str, str] | None,
         tick: Tick | None, frames: tuple[Any, ...] = (),
     ) -> Any:  # fmt: skip
+        from qa.plan.check import today_clock
+        from qa.plan.plan import as_json
+
         moment = clock or today_clock(self.settings.zone, self.settings.week_start)
         job = Job(kind, as_json(reply), dict(tables), moment, rows, dict(metrics or {}), frames)
         worker = self._take(tick)

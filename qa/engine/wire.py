@@ -6,11 +6,12 @@ import pickle
 import struct
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, BinaryIO, Literal
+from typing import TYPE_CHECKING, Any, BinaryIO, Literal
 
-from qa.data.table import Table
-from qa.errors import QAError
-from qa.plan.scope import Clock
+if TYPE_CHECKING:
+    from qa.data.table import Table
+    from qa.errors import QAError
+    from qa.plan.scope import Clock
 
 LENGTH = struct.Struct(">Q")
 

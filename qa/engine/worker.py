@@ -6,16 +6,24 @@ import os
 import resource
 import sys
 import traceback
+from dataclasses import replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
+import polars as pl
+
+from qa.data.read import load
 from qa.engine.crosscheck import crosscheck
 from qa.engine.result import Check, PartResult
 from qa.engine.run import checked_plan, run
 from qa.engine.wire import Done, Job, receive, send
 from qa.errors import QAError
-from qa.plan.check import CheckedPlan
+from qa.plan.check import CheckedPlan, today_clock
 from qa.plan.plan import PlanReply, as_json, parse_reply
+
+WARM = [{"op": "summarize", "by": ["k"], "metrics": ["sum(v) as total"]}, {"op": "sort", "order": ["total desc"]}]
+"""a plan that touches what most plans touch"""
 
 
 class Desk:
@@ -82,12 +90,17 @@ def main() -> None:
 
 
 def _warm() -> None:
-    """Starts both engines' threads before memory is limited, so that the limit is for data."""
-    import duckdb
-    import polars as pl
-
-    pl.LazyFrame({"a": [1]}).group_by("a").len().collect(engine="streaming")
-    duckdb.connect().execute("select 1").fetchall()
+    """Runs a small plan on both engines before memory is limited, so that the limit is for data and the first
+    question waits for nothing."""
+    with TemporaryDirectory(prefix="qa-warm-") as folder:
+        path = Path(folder) / "warm.parquet"
+        pl.DataFrame({"k": ["a", "b"], "v": [1.5, 2.5]}).write_parquet(path)
+        (table,) = load(path)
+        plan = {"reply": "plan", "parts": [{"title": "", "source": "warm", "steps": WARM}]}
+        job = Job("run", plan, {table.name: table}, today_clock(), 10, {})
+        desk = Desk()
+        frames = tuple(part.frame for part in desk.do(job).value or ())
+        desk.do(replace(job, kind="crosscheck", frames=frames))
 
 
 if __name__ == "__main__":

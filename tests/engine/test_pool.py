@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 
 from qa.engine.pool import Pool, Stopped
+from qa.engine.worker import WARM
 from qa.errors import LimitExceeded, PlanError
 from qa.plan.plan import PlanReply, parse_reply
 from qa.settings import Settings
@@ -85,3 +86,12 @@ def test_both_engines_are_asked_in_the_worker(quick: Pool) -> None:
     reply = plan({"op": "summarize", "by": ["g"], "metrics": ["sum(x) as s"]})
     results = quick.run(reply, tables)
     assert [check.passed for check in quick.crosscheck(reply, tables, results)] == [True]
+
+
+def test_the_plan_that_warms_a_worker_is_a_good_plan() -> None:
+    workers = Pool(Settings(workers=1))
+    try:
+        (result,) = workers.run(plan(*WARM), {"t": table("t", {"k": ["a", "b"], "v": [1.5, 2.5]})})
+        assert result.frame.rows() == [("b", 2.5), ("a", 1.5)]
+    finally:
+        workers.close()
