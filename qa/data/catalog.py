@@ -213,7 +213,7 @@ class Catalog:
             path = fetched(entry.origin, self.cache) if is_address(entry.origin) else entry.path
             opened = open_tables(path, name=entry.name, read=self._read, cache=self.cache)
         except LoadError as error:
-            return replace(entry, problem=error.issues[0].at(entry.origin))
+            return replace(entry, problem=replace(error.issues[0], where=entry.origin))
         return replace(entry, opened=_named_apart(opened, entry.name, others))
 
     def _found(self) -> Iterator[Entry]:

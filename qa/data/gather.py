@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import overload
 
-from qa.data.catalog import Catalog, Opened, open_tables, renamed
+from qa.data.catalog import Catalog, Opened, Read, open_tables, renamed
 from qa.data.names import file_stem, identifier
 from qa.data.options import ReadOptions
 from qa.data.read import load
@@ -111,16 +111,24 @@ class Shelf:
     """Keeps the tables of some places at hand and opens again what changed. May be asked from several threads.
 
     `places` are files, folders, and addresses of Parquet; a folder is read as the catalog reads it, what cannot be
-    read in it is a problem and not an error. A file that is named itself must be readable.
+    read in it is a problem and not an error. A file that is named itself must be readable. `read` reads one file,
+    here (`load`) or in a child process (`load_isolated`).
     """
 
     def __init__(
-        self, places: Sequence[Place], *, options: ReadOptions = _NO_OPTIONS, cache: Path | None = None
+        self,
+        places: Sequence[Place],
+        *,
+        options: ReadOptions = _NO_OPTIONS,
+        cache: Path | None = None,
+        read: Read = load,
     ) -> None:
-        self._options, self._cache = options, cache
+        self._read_with, self._cache = partial(read, options=options), cache
         self._lock = threading.Lock()
         self._opened: dict[Path, tuple[tuple[int, ...], Opened]] = {}
-        self._shelves = [Folder(place, options, cache) if _holds_files(place) else Path(place) for place in places]
+        self._shelves = [
+            Folder(place, self._read_with, cache) if _holds_files(place) else Path(place) for place in places
+        ]
 
     def tables(self) -> Tables:
         """Every table, as of now. Raises LoadError for a named file that is not there or cannot be read."""
@@ -146,7 +154,7 @@ class Shelf:
         stamp = tuple(part.stat().st_mtime_ns for part in (path, beside(path)) if part.exists())
         known = self._opened.get(path)
         if known is None or known[0] != stamp:
-            known = (stamp, open_tables(path, options=self._options, cache=self._cache))
+            known = (stamp, open_tables(path, read=self._read_with, cache=self._cache))
             self._opened[path] = known
         return known[1]
 
@@ -154,9 +162,8 @@ class Shelf:
 class Folder:
     """The catalog of a folder or address. One whose semantic files changed is made anew; what was read stays in the cache."""
 
-    def __init__(self, place: Place, options: ReadOptions, cache: Path | None) -> None:
-        self._place, self._cache = place, cache
-        self._read = partial(load, options=options)
+    def __init__(self, place: Place, read: Read, cache: Path | None) -> None:
+        self._place, self._cache, self._read = place, cache, read
         self._described: dict[Path, int] | None = None
         self._catalog = self._made()
 

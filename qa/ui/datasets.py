@@ -11,8 +11,10 @@ from typing import Protocol
 
 import streamlit as st
 
-from qa.data.catalog import Opened, open_tables
+from qa.data.catalog import Catalog, Opened, open_tables
+from qa.data.gather import Shelf
 from qa.data.read import ReadOptions, load_isolated
+from qa.data.remote import is_address
 from qa.data.table import Table
 from qa.errors import Issue, LoadError
 from qa.settings import settings
@@ -21,6 +23,8 @@ from qa.ui.session import Dataset, Session, Upload
 ROOT = Path(__file__).parents[2]
 UPLOADS = "uploads"
 MOST_FILES = 20
+MOST_LISTED = 200
+"""files of one folder that are offered one by one; all of them are in the folder's own entry"""
 
 
 @dataclass(frozen=True)
@@ -65,7 +69,7 @@ def choices(here: Session) -> dict[str, str]:
     return (
         own
         | {f"sample:{key}": sample.label for key, sample in SAMPLES.items()}
-        | {f"file:{path}": path.name for path in _catalog()}
+        | {f"file:{path}": label for path, label in _catalog().items()}
     )
 
 
@@ -83,7 +87,7 @@ def _open(here: Session, key: str) -> Dataset:
         case "sample":
             return sample(rest)
         case "file":
-            return _catalog_file(rest)
+            return _offered(rest)
         case _:
             return uploads(here)
 
@@ -115,29 +119,43 @@ def _described(key: str, label: str, blurb: str, opened: Sequence[Opened]) -> Da
     return Dataset(key, label, blurb, tables, {name: file for one in opened for name, file in one.semantics.items()})
 
 
-def _catalog() -> list[Path]:
-    """The files that the person who runs the server offers with QA_DATA. Nothing else can be opened by path."""
-    found: list[Path] = []
-    for place in map(Path, settings().data):
-        found += sorted(p for p in place.iterdir() if p.is_file()) if place.is_dir() else [place]
-    return [path for path in found if path.suffix.lower() in SUFFIXES]
+def _catalog() -> dict[str, str]:
+    """Path -> label of the folders and files that the person who runs the server offers with QA_DATA, each folder
+    with all its tables together first. Nothing else can be opened by path, and no hidden file."""
+    found: dict[str, str] = {}
+    for place in settings().data:
+        if is_address(place) or not Path(place).is_dir():
+            found[place] = Path(place).name
+            continue
+        entries = _folder(place).entries
+        found[place] = f"{Path(place).resolve().name} ({len(entries)} files together)"
+        for entry in entries[:MOST_LISTED]:
+            found[str(entry.path)] = str(entry.path.relative_to(place))
+    return found
 
 
-def _catalog_file(path: str) -> Dataset:
-    stamp = Path(path).stat()
-    return _catalog_tables(path, stamp.st_mtime_ns, stamp.st_size)
+@st.cache_resource(show_spinner=False, ttl=30)
+def _folder(place: str) -> Catalog:
+    """What lies in a folder, by name only; looked at again every half minute."""
+    return Catalog([place])
+
+
+def _offered(place: str) -> Dataset:
+    """The tables of a folder, address or file of the catalog, as they are now."""
+    tables = _shelf(place).tables()
+    if not tables.tables:
+        raise LoadError(
+            list(tables.problems) or Issue("no_tables", Path(place).name, "There is no table here.", "Check QA_DATA.")
+        )
+    bad = [Path(issue.where).name for issue in tables.problems]
+    more = ", …" if len(bad) > 3 else ""
+    blurb = f"{len(bad)} of its files could not be read: {', '.join(bad[:3])}{more}." if bad else ""
+    return Dataset(f"file:{place}", _catalog().get(place, Path(place).name), blurb, tables.tables, tables.semantics)
 
 
 @st.cache_resource(show_spinner=False, max_entries=20)
-def _catalog_tables(path: str, changed: int, size: int) -> Dataset:
-    opened = open_tables(Path(path), read=load_isolated, cache=settings().cache)
-    return _described(f"file:{path}", Path(path).name, "", [opened])
-
-
-SUFFIXES = {
-    ".csv", ".tsv", ".txt", ".tab", ".psv", ".gz", ".zip", ".zst", ".xlsx", ".xlsm", ".xls", ".xlsb", ".ods", ".json", ".jsonl",
-    ".ndjson", ".parquet", ".pq", ".arrow", ".feather", ".ipc", ".sqlite", ".db", ".duckdb",
-}  # fmt: skip
+def _shelf(place: str) -> Shelf:
+    return Shelf([place], cache=settings().cache, read=load_isolated)
 
 
 def take(here: Session, given: Sequence[Given], progress: Callable[[str], None] = lambda _: None) -> list[LoadError]:
