@@ -4,10 +4,17 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from qa.cli.arguments import OK, USAGE, add_files, add_json, emit, read_options, tables_of
-from qa.errors import Issue, LoadError, QAError
+from qa.errors import Issue, LimitExceeded, LoadError, ModelUnavailable, PlanError, QAError
+from qa.settings import Settings, settings
+
+if TYPE_CHECKING:
+    from qa.data.semantics import Semantics
+    from qa.data.table import Table
 
 
 def load_options(command: argparse.ArgumentParser) -> None:
@@ -96,8 +103,7 @@ def init_options(command: argparse.ArgumentParser) -> None:
 
 
 def init_config(options: argparse.Namespace) -> int:
-    """Drafts a semantic file for each table: roles, units, other words; descriptions are left for a person."""
-    from qa.data.draft import draft
+    """Drafts a semantic file for each table: roles, units, other words; a model, where one is set, adds descriptions."""
     from qa.data.semantics import dump_semantics
 
     tables = tables_of(options)
@@ -110,11 +116,12 @@ def init_config(options: argparse.Namespace) -> int:
                 "Leave --out away to write one file beside each, or choose --sheet.",
             )
         )
-    if not options.no_llm:
-        print("note: drafted by rules; descriptions are yours to write", file=sys.stderr)
+    drafted = _by_rules if options.no_llm or settings().model is None else _by_model(settings())
+    if drafted is _by_rules and not options.no_llm:
+        print("note: drafted by rules, as no model is set; descriptions are yours to write", file=sys.stderr)
     told = []
     for table in tables:
-        text = dump_semantics(draft(table))
+        text = dump_semantics(drafted(table))
         place = Path(options.out) if options.out else tables.semantic_file(table.name)
         if options.out == "-":
             print(text, end="") if not options.json else None
@@ -134,3 +141,30 @@ def init_config(options: argparse.Namespace) -> int:
     if options.json:
         emit({"tables": told})
     return OK
+
+
+def _by_rules(table: Table) -> Semantics:
+    from qa.data.draft import draft
+
+    return draft(table)
+
+
+def _by_model(own: Settings) -> Callable[[Table], Semantics]:
+    """Drafts completed by the model of the settings, one call a table; by rules, and told, where the call fails."""
+    from qa.planner import model
+    from qa.planner.budget import Budget
+    from qa.planner.describe import described
+
+    budget, name = Budget.of(own), own.model or ""
+
+    def drafted(table: Table) -> Semantics:
+        print(f"asking {name} about {table.name}; it sees what the level {own.privacy} lets out", file=sys.stderr)
+        try:
+            return described(
+                table, model=name, privacy=own.privacy, budget=budget, call=lambda request: model.call(request, own)
+            )
+        except (ModelUnavailable, LimitExceeded, PlanError) as error:
+            print(f"note: {table.name} was drafted by rules: {error}", file=sys.stderr)
+            return _by_rules(table)
+
+    return drafted

@@ -15,6 +15,8 @@ import polars as pl
 import pytest
 
 from qa.cli import COMMANDS, main
+from qa.settings import settings
+from tests.wire.server import serve
 
 PLAN = {
     "reply": "plan",
@@ -238,6 +240,28 @@ def test_init_config_drafts_a_file_that_takes_effect_and_is_not_overwritten(run:
     assert "amount" in made.read_text()
     assert run("init-config", sales, "--no-llm")[0] == 2
     assert run("init-config", sales, "--no-llm", "--force")[0] == 0
+
+
+def test_init_config_asks_the_model_that_is_set_once_and_falls_back_on_the_rules(
+    run: Run, sales: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told = {
+        "description": "Orders",
+        "columns": [{"name": "amount", "description": "net of tax", "synonyms": ["sales"]}],
+    }
+    with serve() as wire:
+        for name, value in (("MODEL", "openai/x"), ("API_KEY", "sk-test"), ("API_BASE", wire.base("openai"))):
+            monkeypatch.setenv(f"QA_{name}", value)
+        settings.cache_clear()
+        wire.says(json.dumps(told))
+        code, out, _ = run("init-config", sales, "--out", "-")
+        assert (code, len(wire.requests)) == (0, 1)
+        assert "net of tax" in out and "Orders" in out
+        wire.says("no JSON at all")
+        code, out, err = run("init-config", sales, "--out", "-")
+        assert code == 0 and "drafted by rules" in err and out.startswith("version: 1")
+    monkeypatch.undo()
+    settings.cache_clear()
 
 
 def test_the_record_is_kept_where_it_was_asked_for_and_verifies(run: Run, sales: Path, tmp_path: Path) -> None:
