@@ -184,7 +184,8 @@ _qa() {{
 {cases}
   esac
 }}
-compdef _qa qa"""
+# Loaded from $fpath this file is the function's first call; sourced it only says what the function is for.
+if [[ "${{funcstack[1]}}" == _qa ]]; then _qa "$@"; else compdef _qa qa; fi"""
 
 
 def _fish(known: Known) -> str:
