@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import cache, lru_cache
+from functools import cache, lru_cache, wraps
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 import duckdb
 import polars as pl
@@ -144,7 +144,12 @@ def lent(function: str) -> None:
 
 def _known(function: Callable[..., float | None]) -> Callable[..., float | None]:
     """The function, missing where an argument is. DuckDB's own rule for that does not let it give missing otherwise."""
-    return lambda *args: None if any(arg is None for arg in args) else function(*args)
+
+    @wraps(function)  # DuckDB counts the parameters by the signature
+    def known(*args: Any) -> float | None:
+        return None if any(arg is None for arg in args) else function(*args)
+
+    return known
 
 
 def run_sql(select: exp.Expr, tables: Mapping[str, Stored], limit: int | None = None) -> pl.DataFrame:
