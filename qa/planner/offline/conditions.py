@@ -178,9 +178,11 @@ class Conditions(Predicates):
         """True for `in 1945` where a year column can take it, and not the word before."""
         node = row[at]
         value = node.numbers[0] if node.numbers else node.link.number
-        if node.letter not in "NQ" or not is_year(value) or not at or row[at - 1].letter != "p":
+        if node.letter not in "NQ" or not is_year(value):
             return False
-        return bool(self._year_columns())
+        if any(link.tag(head) is not None for link in node.links[:1] for head in ("AFTER", "BEFORE")):
+            return True  # `since 2023` is a time, whatever number stands before it
+        return bool(at) and row[at - 1].letter == "p" and bool(self._year_columns())
 
     def _right(self, row: list[Node], at: int) -> tuple[list[tuple[str, float]], int, str] | None:
         place, path = at + 1, ""
@@ -202,7 +204,9 @@ class Conditions(Predicates):
         return (fits, place + 1, path) if fits else None
 
     def _fitting(self, column: Node, value: Node) -> list[tuple[str, float]]:
-        least = 0.66 if value.letter in "NQ" else 0.0
+        number = value.numbers[0] if value.numbers else value.link.number
+        born = is_year(number) and self._yearlike(column)  # `born before 1960`
+        least = 0.66 if value.letter in "NQ" and not born else 0.0
         return [
             (id, sure)
             for id, sure in column.columns
@@ -213,8 +217,7 @@ class Conditions(Predicates):
         node = row[at]
         ids: list[tuple[str, float]] = [(id, 0.9) for id, _ in node.link.values] if node.letter in "VNO" else []
         if node.letter == "D" and node.link.period:
-            dates = [c for c in self.index.columns if c.kind.temporal]
-            ids = [(c.id, 0.9) for c in dates] or [(id, 0.9) for id, _ in node.link.values]
+            ids = [(c.id, 0.9) for c in self.index.dates] or [(id, 0.9) for id, _ in node.link.values]
         if node.letter in "NQ":
             value = node.numbers[0] if node.numbers else node.link.number
             before = row[at - 1].letter if at else ""
@@ -232,8 +235,8 @@ class Conditions(Predicates):
     def _year_columns(self) -> list[tuple[str, float]]:
         named = [c for c in self.index.columns if c.role is Role.YEAR or self._says_year(c)]
         exact = [c for c in named if header_words(c.name) == ["year"]]
-        dates = [c for c in self.index.columns if c.kind.temporal]
-        chosen = exact or [c for c in named if c.kind.numeric] or dates or named
+        default = self.index.dates if self.index.table.profile.default_date else []
+        chosen = exact or default or [c for c in named if c.kind.numeric] or self.index.dates or named
         return [(c.id, 0.85) for c in chosen]
 
     def _beyond(self, column: Column, node: Node) -> bool:

@@ -20,6 +20,9 @@ from qa.types import Column, Kind, Role
 ADDITIVE = frozenset({None, Role.CURRENCY, Role.COUNT})
 NAMES = {"mean": "mean", "sum": "total", "median": "median", "min": "min", "max": "max", "std": "std", "var": "var", "mode": "mode",
          "iqr": "iqr", "skew": "skew", "kurtosis": "kurtosis"}  # fmt: skip
+MEASURED = frozenset({Role.CURRENCY, Role.COUNT, Role.BALANCE, Role.PERCENT, Role.RATE})
+MOST_AMOUNTS = 100
+"""a measure with more values than this is no group"""
 DEFAULT_TOP = 10
 PANEL_DATES = 400
 """a date column of at most this many days is drawn as it is; a longer one by month"""
@@ -117,17 +120,32 @@ class Grounds:
         if node.letter == "K":
             return (node.op, f"{self.linker.column(node.columns[0][0]).name} group")
         column = self.column(node)
+        if column.role in MEASURED and self._many_values(column):
+            raise NotRead(node.text)  # a group for every amount there is answers nobody's question
+        grain = self.lex.lemma(node.word)
+        if (
+            grain in ("year", "month")
+            and header_words(column.name) != [grain]
+            and self.index.table.profile.default_date
+        ):
+            return self.grain(grain)  # `by year` is the year of the row's own date, not of somebody's birth
         if column.kind.temporal:
             said = self.lex.lemma(node.word.split()[-1])
             if said in ("year", "month", "week", "quarter") and said not in header_words(column.name):
                 return self.grain(said)
         return (self.name(column), column.name)
 
+    def _many_values(self, column: Column) -> bool:
+        profile = next((p for p in self.index.table.profile.columns if p.name == column.name), None)
+        return profile is not None and profile.distinct > MOST_AMOUNTS
+
     def grain(self, unit: str) -> tuple[str, str]:
         """The one date column cut to years, months, weeks …; an integer year column serves for years."""
-        dates = [c for c in self.index.columns if c.kind.temporal]
-        named = [c for c in dates if any(n.letter == "C" and n.columns[0][0] == c.id for n in self.row)]
-        dates = named if len(named) == 1 else dates
+        every = [c for c in self.index.columns if c.kind.temporal]
+        named = [c for c in every if any(n.letter == "C" and n.columns[0][0] == c.id for n in self.row)]
+        dates = named if len(named) == 1 else self.index.dates
+        if unit == "hour" and not named:
+            dates = [c for c in every if c.kind is Kind.DATETIME]
         years = [c for c in self.index.columns if c.role is Role.YEAR]
         if unit in ("year", "decade") and not dates and len(years) == 1:
             name = self.name(years[0])
@@ -142,12 +160,14 @@ class Grounds:
             "decade": f"year({name}) // 10 * 10",
         }
         formula = formulas.get(unit, f"trunc({name}, '{unit}')")
+        if len(every) > 1 and not named:
+            self.query.notes.append(f"{unit} of {dates[0].name}")
         taken = {c.name.lower() for c in self.index.columns} - {dates[0].name.lower()}
         return (formula, unit if unit not in taken else f"{unit} of {dates[0].name}")
 
     def _time_key(self) -> tuple[str, str]:
         years = [c for c in self.index.columns if c.role is Role.YEAR]
-        dates = [c for c in self.index.columns if c.kind.temporal]
+        dates = self.index.dates
         if len(years) == 1 and not dates:
             return (self.name(years[0]), years[0].name)
         if len(dates) == 1:

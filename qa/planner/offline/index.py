@@ -57,6 +57,12 @@ class TableIndex:
     starts: dict[str, int] = field(default_factory=dict)
 
     @property
+    def dates(self) -> list[Column]:
+        """The columns a period such as `in 2023` or `by month` may be about: the table's default date, else every date."""
+        found = [column for column in self.columns if column.kind.temporal]
+        return [column for column in found if column.name == self.table.profile.default_date] or found
+
+    @property
     def columns(self) -> tuple[Column, ...]:
         return self.table.columns
 

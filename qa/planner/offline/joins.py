@@ -49,7 +49,13 @@ class View:
                 if profile:
                     profiles.append(profile.model_copy(update={"unique": False}))
         self.columns: tuple[Column, ...] = tuple(columns)
-        self.profile = Profile(name=base.name, digest=self.digest, rows=base.rows, columns=tuple(profiles))
+        self.profile = Profile(
+            name=base.name,
+            digest=self.digest,
+            rows=base.rows,
+            columns=tuple(profiles),
+            default_date=_default_date([base, *(hop.table for hop in hops)]),
+        )
 
     def distinct(self, column_id: str) -> Sequence[str]:
         table, id = self.source[column_id]
@@ -89,6 +95,15 @@ class View:
         names = {c.name for c in self._of(self.hops[place])}
         later = [hop for n, hop in enumerate(self.hops) if n > place and needed[n]]
         return any(re.split(r"\s*=\s*", key)[0].strip("`") in names for hop in later for key in hop.on)
+
+
+def _default_date(tables: Sequence[Table]) -> str | None:
+    """The date a period is about: of the nearest table that has any, its default or its only one."""
+    for table in tables:
+        dates = [c.name for c in table.columns if c.kind.temporal]
+        if dates:
+            return table.profile.default_date or (dates[0] if len(dates) == 1 else None)
+    return None
 
 
 def _named(column: Column, text: str) -> bool:

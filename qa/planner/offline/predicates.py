@@ -141,7 +141,7 @@ class Predicates:
 
     # relative periods
     def _relative(self, row: list[Node]) -> list[Node]:
-        dates = [c for c in self.index.columns if c.kind.temporal]
+        dates = self.index.dates
         for at, node in enumerate(row):
             if node.letter != "j" or len(dates) != 1:
                 continue

@@ -7,11 +7,14 @@ from dataclasses import replace
 from qa.planner.offline import formula as write
 from qa.planner.offline.core import DEFAULT_TOP, Asked, NotRead
 from qa.planner.offline.groups import Groups
-from qa.planner.offline.index import unique_values
+from qa.planner.offline.index import mostly_unique, unique_values
 from qa.planner.offline.nodes import Node
 from qa.planner.offline.taking import MOSTLY
 from qa.planner.offline.text import header_words
 from qa.types import Column, Kind, Role
+
+JUDGED = frozenset({"best", "worst"})
+"""superlatives that praise or blame, and so depend on what is measured"""
 
 
 class Superlatives(Groups):
@@ -21,7 +24,7 @@ class Superlatives(Groups):
     def _superlative(self, asked: Asked) -> bool:
         if not asked.supers:
             return False
-        supers = self._settle(asked)
+        supers = [(self._judged(direction, node), what, node) for direction, what, node in self._settle(asked)]
         if len(supers) != 1:
             return self._extremes(asked, supers)
         direction, what, node = supers[0]
@@ -69,6 +72,20 @@ class Superlatives(Groups):
         if len(numeric) == 1 and self._said_of(numeric[0]):
             return [(direction, "column", numeric[0])]
         raise NotRead("top" if asked.top else "?")
+
+    def _judged(self, direction: str, node: Node | None) -> str:
+        """`worst delay` is the highest one, `worst score` the lowest; of a measure that is neither nobody knows."""
+        word = next((n.word for n in self.row if n.letter == "S" and n.word in JUDGED), None)
+        if word is None:
+            return direction
+        named = (
+            {self.lex.lemma(w) for w in header_words(self.column(node).name)} if node and node.letter == "C" else set()
+        )
+        if named & self.lex.less_is_better:
+            return "min" if direction == "max" else "max"
+        if not named & self.lex.more_is_better:
+            raise NotRead(word)
+        return direction
 
     def _said_of(self, node: Node) -> bool:
         """True for `which attendance is the highest`: the superlative is said of the column itself."""
@@ -135,6 +152,11 @@ class Superlatives(Groups):
             query.notes.append(f"the single row with the {'highest' if direction == 'max' else 'lowest'} {column.name}")
         if len(chosen) == 1 and self._grouped(first, column, asked):
             return self._super_groups(asked, direction, self._summary(column), node, targets)
+        if len(chosen) == 1 and repeats and (asked.limit or asked.top) and not mostly_unique(self.index.table, first):
+            # a ranking of things that stand in several rows ranks what their rows come to
+            if not self.additive(column):
+                raise NotRead(first.name)
+            return self._super_groups(asked, direction, "sum", node, targets)
         query.columns = [self.name(c) for c in chosen if c]
         listed = [t for t in asked.targets if t.letter == "C" and t.columns[0][0] == column.id]
         if (listed and self._coordinated([*targets, *listed])) or (
@@ -178,7 +200,7 @@ class Superlatives(Groups):
         """True when `top markets by listings` means groups: the target repeats."""
         if target.kind.numeric and target.role not in (Role.ID, Role.YEAR):
             return False
-        if unique_values(self.index.table, target):
+        if mostly_unique(self.index.table, target):
             return False
         panel = any(c.kind.temporal for c in self.index.columns)
         return (asked.top and panel) or (panel and target.kind is Kind.TEXT)

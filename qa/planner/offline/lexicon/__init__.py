@@ -39,6 +39,8 @@ class Lexicon:
     persons: frozenset[str]
     negations: tuple[str, ...]
     attributes: frozenset[str]
+    less_is_better: frozenset[str]
+    more_is_better: frozenset[str]
     personal: frozenset[str]
     asks: Mapping[str, tuple[str, ...]]
     months: Mapping[str, int]
@@ -104,6 +106,8 @@ def lexicon(language: str = "en") -> Lexicon:
         persons=frozenset(data["persons"]),
         negations=tuple(data["negations"]),
         attributes=frozenset(data["attributes"]),
+        less_is_better=frozenset(data["less_is_better"].split()),
+        more_is_better=frozenset(data["more_is_better"].split()),
         personal=frozenset(data["personal"]),
         asks={key: tuple(names) for key, names in data["asks"].items()},
         months=months,
