@@ -78,9 +78,8 @@ class Superlatives(Groups):
         word = next((n.word for n in self.row if n.letter == "S" and n.word in JUDGED), None)
         if word is None:
             return direction
-        named = (
-            {self.lex.lemma(w) for w in header_words(self.column(node).name)} if node and node.letter == "C" else set()
-        )
+        said = header_words(self.column(node).name) if node and node.letter == "C" else []
+        named = {*said, *map(self.lex.lemma, said)}
         if named & self.lex.less_is_better:
             return "min" if direction == "max" else "max"
         if not named & self.lex.more_is_better:
