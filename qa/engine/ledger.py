@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Any
 
 import polars as pl
+from pydantic import BaseModel
 
-from qa.engine.polars_engine import Engine, PolarsEngine
+from qa.engine.polars_engine import Engine, PolarsEngine, needs_row
 from qa.engine.result import Ledger
 from qa.errors import Issue, PlanError
 from qa.plan.check import CheckedPipeline
 from qa.plan.steps.summarize import CheckedSummarize
-from qa.plan.typed import Guard, Watch
+from qa.plan.typed import Guard, Members, Scalar, Watch
+from qa.types import Schema
 
 CARRYING = frozenset({"filter", "derive", "sort", "limit", "select", "rename", "window"})
 """Steps through which a summary's support columns ride along."""
@@ -36,10 +38,12 @@ def counted(engine: PolarsEngine, pipeline: CheckedPipeline, rows: bool, total: 
     known = _known(engine, pipeline, total)
     wanted = [index for index, count in enumerate(known) if count is None]
     lengths = [frames[index].select(pl.len().cast(pl.Int64).alias("n")) for index in wanted]
-    tallies = [
-        pair for step, frame in zip(pipeline.steps, frames, strict=False) for pair in step.tallies(frame, engine)
-    ]
-    guards = [pair for step, frame in zip(pipeline.steps, frames, strict=False) for pair in step.guarded(frame, engine)]
+    tallies, guards = _watched(engine, pipeline, frames)
+    for let in lets_read(engine.lets, pipeline):
+        inner = engine.lets[let]
+        watched, guarded = _watched(engine, inner, engine.prefixes(inner, needs_row(inner)))
+        tallies += [(replace(watch, message=f"In {let}: {watch.message}"), frame) for watch, frame in watched]
+        guards += [(replace(guard, message=f"In {let}: {guard.message}"), frame) for guard, frame in guarded]
     values = _collected([*lengths, *(frame for _, frame in tallies), *(frame for _, frame in guards)], engine.engine)
     for index, value in zip(wanted, values, strict=False):
         known[index] = value
@@ -47,6 +51,53 @@ def counted(engine: PolarsEngine, pipeline: CheckedPipeline, rows: bool, total: 
     warnings = [*_told(tallies, rest), *_guarded(guards, rest[len(tallies) :])]
     ledger = [_row(index, step, known[index], known[index + 1]) for index, step in enumerate(pipeline.steps)]
     return Counted(tuple(ledger), tuple(dict.fromkeys(warnings)))
+
+
+def _watched(
+    engine: PolarsEngine, pipeline: CheckedPipeline, frames: Sequence[pl.LazyFrame]
+) -> tuple[list[tuple[Watch, pl.LazyFrame]], list[tuple[Guard, pl.LazyFrame]]]:
+    steps = list(zip(pipeline.steps, frames, strict=False))
+    tallies = [pair for step, frame in steps for pair in step.tallies(frame, engine)]
+    return tallies, [pair for step, frame in steps for pair in step.guarded(frame, engine)]
+
+
+def lets_read(lets: Mapping[str, CheckedPipeline], pipeline: CheckedPipeline) -> list[str]:
+    """The lets that a pipeline rests on, directly or through another, each after those that it reads."""
+    found: dict[str, None] = {}
+
+    def visit(name: str) -> None:
+        if name in lets and name not in found:
+            for inner in _named_lets(lets[name]):
+                visit(inner)
+            found[name] = None
+
+    for name in _named_lets(pipeline):
+        visit(name)
+    return list(found)
+
+
+def _named_lets(pipeline: CheckedPipeline) -> Iterator[str]:
+    if pipeline.let is not None:
+        yield pipeline.let
+    for step in pipeline.steps:
+        yield from _mentioned(step)
+
+
+def _mentioned(value: Any) -> Iterator[str]:
+    """The lets named by formulas and tables anywhere in a checked step."""
+    match value:
+        case Scalar(let=let) | Members(let=str() as let):
+            yield let
+        case CheckedPipeline():
+            yield from _named_lets(value)
+        case Schema() | BaseModel():
+            return
+        case list() | tuple():
+            for item in value:
+                yield from _mentioned(item)
+        case _ if is_dataclass(value):
+            for field in fields(value):
+                yield from _mentioned(getattr(value, field.name))
 
 
 def _collected(frames: Sequence[pl.LazyFrame], engine: Engine) -> list[int]:
@@ -97,7 +148,7 @@ class Support:
     def hidden(self) -> list[str]:
         return [self.rows_id, *(id for _, id in self.values)]
 
-    def read(self, shown: pl.DataFrame, found: Counted | None) -> dict[str, Any]:
+    def read(self, shown: pl.DataFrame) -> dict[str, Any]:
         """`group_rows` in row order, `rows` in all shown groups, `missing_skipped` a metric."""
         rows = shown[self.rows_id]
         total = int(rows.sum() or 0)

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from qa.engine.few_rows import few_rows
+from qa.engine.incomplete import incomplete_periods
 from qa.engine.ledger import counted, support_of
 from qa.engine.polars_code import NoScript, script
 from qa.engine.polars_engine import PolarsEngine, in_order, needs_row, part_frame, tidy, uses_row
@@ -17,6 +19,7 @@ from qa.plan.check import CheckedPart, CheckedPipeline, CheckedPlan, check
 from qa.plan.functions.aggregates import NoTwin
 from qa.plan.plan import PlanReply
 from qa.plan.scope import Clock
+from qa.plan.typed import Typed
 
 if TYPE_CHECKING:
     from qa.data.table import Table
@@ -53,6 +56,11 @@ class Measured:
             .to_series()
         )
         return (values.cast(pl.String) if values.dtype in (pl.Categorical, pl.Enum) else values).to_list()
+
+    def values(self, pipeline: CheckedPipeline, aggregates: Sequence[Typed], lets: Lets) -> tuple[Any, ...]:
+        engine = PolarsEngine(lets, self.tables)
+        terms = [engine.terms(typed).alias(f"v{place}") for place, typed in enumerate(aggregates)]
+        return engine.pipeline(pipeline).select(terms).collect(engine=engine.engine).row(0)
 
 
 def checked_plan(
@@ -105,13 +113,16 @@ def _part(
     if truncated:
         total = int(whole.select(pl.len()).collect(engine=engine.engine).item())
         shown = shown.head(rows)
-    frame = tidy(shown.select([f"s{place}" for place in range(len(columns))]))
+    held = support.read(shown) if support else {}
+    cells = shown.select([f"s{place}" for place in range(len(columns))])
+    frame = tidy(cells)
     frame = frame.rename({f"s{place}": header for place, header in enumerate(part.headers)})
     elapsed = (time.perf_counter() - started) * 1000
     found = counted(engine, part.pipeline, needs_row(part.pipeline), total) if ledger else None
+    warnings = [*found.warnings, *incomplete_periods(engine, plan, part, cells, not truncated), *few_rows(engine, plan, part, cells, held)] if found else []  # fmt: skip
     return PartResult(
         frame=frame, checked=part, total_rows=total, truncated=truncated, ledger=found.ledger if found else (),
-        support=support.read(shown, found) if support else {}, notes=part.notes, warnings=found.warnings if found else (),
+        support=held, notes=part.notes, warnings=tuple(warnings),
         sql=_sql(plan, index), polars=_polars(plan, index), ms=elapsed,
     )  # fmt: skip
 

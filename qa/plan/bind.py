@@ -12,22 +12,9 @@ from qa.plan.functions import FUNCTIONS, WINDOWED
 from qa.plan.functions.table import Call, Function, Param
 from qa.plan.literals import constant, together
 from qa.plan.scope import Scope, did_you_mean, nearest
-from qa.plan.special import SPECIAL, both_true, kind_words
-from qa.plan.typed import (
-    Aggregate,
-    Apply,
-    Const,
-    Facets,
-    Guard,
-    Ref,
-    Scalar,
-    Typed,
-    Watch,
-    Windowed,
-    facets_of,
-    repeated,
-    walk,
-)
+from qa.plan.special import SPECIAL, kind_words
+from qa.plan.typed import Aggregate, Apply, Const, Ref, Scalar, Typed, Windowed, facets_of, repeated, walk
+from qa.plan.watches import guard_values, watch
 from qa.types import ROW, Kind, Order, Role
 
 Mode = Literal["row", "metric", "window"]
@@ -167,7 +154,7 @@ class Binder:
         args = self.coerced(function, args)
         call = Call(args, options, self.scope.schema.most_rows)
         typed = Apply(function.gives(call), function.name, args, tuple(options.items()))
-        self.watch(typed)
+        watch(self.scope, typed)
         return typed
 
     def unknown(self, name: str) -> NoReturn:
@@ -275,26 +262,6 @@ class Binder:
             for arg in args
         )
 
-    def watch(self, typed: Apply) -> None:
-        """What a row formula turns into missing is counted."""
-        if any(isinstance(node, Aggregate | Windowed) for node in walk(typed)):
-            return
-        match typed.function, typed.args:
-            case "/" | "//" | "%", (_, divisor) if (
-                not isinstance(divisor, Const) and divisor.kind and divisor.kind.numeric
-            ):
-                zero = Apply(Facets(Kind.BOOLEAN, True), "==", (divisor, constant(0)))
-                self.scope.watches.append(Watch("{n} rows divide by zero and give missing.", zero))
-            case "if", (condition, *_) if condition.facets.nullable:
-                missing = Apply(Facets(Kind.BOOLEAN, False), "is null", (condition,))
-                self.scope.watches.append(Watch("{n} rows have a missing condition and give missing.", missing))
-            case "bin", (value,) if dict(typed.options).get("edges"):
-                outside = both_true(
-                    Apply(Facets(Kind.BOOLEAN, False), "is null", (typed,)),
-                    Apply(Facets(Kind.BOOLEAN, False), "is not null", (value,)),
-                )
-                self.scope.watches.append(Watch("{n} rows lie outside the bins and give missing.", outside))
-
     # ---- aggregates ----
 
     def aggregate(self, function: Function, node: f.Call) -> Typed:
@@ -370,29 +337,7 @@ class Binder:
             )  # fmt: skip
 
     def guards(self, typed: Aggregate) -> None:
-        facets = Facets(Kind.BOOLEAN, False)
-        match typed.function:
-            case "only":
-                several = replace(typed, function="count_distinct", facets=Facets(Kind.INTEGER, False, 0, 2**62))
-                self.scope.guards.append(
-                    Guard(
-                        "not_one_value",
-                        "only(…) met several different values in {n} groups.",
-                        "Narrow it with where=, or use min, max or mode.",
-                        Apply(facets, ">", (several, constant(1))),
-                    )
-                )
-            case "mode":
-                tied = replace(typed, function="mode_count", facets=Facets(Kind.INTEGER, False, 0, 2**62))
-                self.scope.guards.append(
-                    Guard(
-                        "tied_mode",
-                        "Several values are equally frequent in {n} groups; the smallest is shown.",
-                        "",
-                        Apply(facets, ">", (tied, constant(1))),
-                        fatal=False,
-                    )
-                )
+        guard_values(self.scope, typed)
         for node in walk(typed):
             if isinstance(node, Apply) and node.function == "additive" and node.args:
                 name = node.args[0].column.name if isinstance(node.args[0], Ref) else "a value"

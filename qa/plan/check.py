@@ -146,7 +146,7 @@ def headers(schema: Schema) -> tuple[str, ...]:
 def pipeline(source: str, steps: Sequence[Step], world: World) -> CheckedPipeline:
     """The steps of one let or part, each against the schema that the one before gives."""
     start = _start(source, world)
-    current = start
+    current, made = start, 0
     for index, step in enumerate(steps):
         scope = Scope(current.schema, world)
         scope.current = current
@@ -154,17 +154,26 @@ def pipeline(source: str, steps: Sequence[Step], world: World) -> CheckedPipelin
             checked = step.check(scope)
         except PlanError as error:
             raise error.at(f"steps[{index}]") from None
-        if len(checked.after.columns) - len(start.schema.columns) > MAX_PRODUCED:
+        made += _produced(checked)
+        if made > MAX_PRODUCED:
             raise PlanError(
                 Issue(
                     "too_many_columns",
                     f"steps[{index}]",
-                    f"This would make more than {MAX_PRODUCED} new columns.",
+                    f"This would make {made} new columns; {MAX_PRODUCED} are the most.",
                     "Choose fewer columns or values.",
                 )
             )
         current = replace(current, steps=(*current.steps, checked))
     return current
+
+
+def _produced(checked: CheckedStep) -> int:
+    """Columns that a step computes; those that it only brings in from another table do not count."""
+    if checked.step.op in ("join", "union"):
+        return 0
+    there = {column.id for column in checked.before}
+    return sum(column.id not in there for column in checked.after)
 
 
 def _start(source: str, world: World) -> CheckedPipeline:

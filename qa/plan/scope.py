@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, Protocol
 from rapidfuzz import fuzz, process
 
 from qa.errors import Issue, PlanError
-from qa.plan.typed import Guard, Ids, Watch
+from qa.plan.typed import Guard, Ids, Typed, Watch
 from qa.types import Column, Schema, Source
 
 if TYPE_CHECKING:
@@ -46,6 +46,12 @@ class Probe(Protocol):
         self, pipeline: CheckedPipeline, column: str, most: int, lets: Mapping[str, CheckedPipeline]
     ) -> list[Any] | None:
         """The different values of a column in the order of the rows, missing too; at most `most`."""
+        ...
+
+    def values(
+        self, pipeline: CheckedPipeline, aggregates: Sequence[Typed], lets: Mapping[str, CheckedPipeline]
+    ) -> Sequence[Any]:
+        """Aggregates over all rows that a pipeline gives."""
         ...
 
 

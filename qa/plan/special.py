@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING
 from qa.plan import formula as f
 from qa.plan.literals import constant, proven, require_alike, together
 from qa.plan.periods import period
+from qa.plan.scales import on_scale
 from qa.plan.scope import Scope
-from qa.plan.typed import Apply, Const, Facets, Members, Ref, Typed, Watch, Windowed, facets_of
+from qa.plan.typed import Apply, Const, Facets, Members, Ref, Typed, Windowed, facets_of
+from qa.plan.watches import left_out
 from qa.types import Kind
 
 if TYPE_CHECKING:
@@ -28,6 +30,8 @@ def _comparison(binder: Binder, node: f.Call) -> Typed:
             "null_comparison", "A comparison with null is never true.", "Write x is null or x is not null."
         )
     require_alike(binder.scope, left, right)
+    on_scale(binder.scope, left, right)
+    on_scale(binder.scope, right, left)
     if node.function in ("==", "!=") and Kind.TEXT in (left.kind, right.kind):
         return _text_equality(binder, node.function, left, right)
     facets = Facets(Kind.BOOLEAN, left.facets.nullable or right.facets.nullable)
@@ -55,14 +59,7 @@ def _text_equality(binder: Binder, operator: str, left: Typed, right: Typed) -> 
 def _count_left_out(binder: Binder, *sides: Typed) -> None:
     for side in sides:
         if isinstance(side, Ref) and side.facets.nullable:
-            missing = Apply(Facets(Kind.BOOLEAN, False), "is null", (side,))
-            binder.scope.left_out.append(
-                Watch(
-                    f"{{n}} rows with no value in {side.column.name} are not counted as different; they are left out.",
-                    missing,
-                    warning=True,
-                )
-            )
+            binder.scope.left_out.append(left_out(side))
 
 
 def _between(binder: Binder, node: f.Call) -> Typed:
@@ -71,6 +68,7 @@ def _between(binder: Binder, node: f.Call) -> Typed:
     x2, high = together(binder.scope, x, high)
     for side, limit in ((x1, low), (x2, high)):
         require_alike(binder.scope, side, limit)
+        on_scale(binder.scope, side, limit)
     nullable = any(t.facets.nullable for t in (x, low, high))
     if x1 == x2:
         return Apply(Facets(Kind.BOOLEAN, nullable), "between", (x1, low, high))
@@ -124,6 +122,7 @@ def _in_list(binder: Binder, value: Typed, group: f.Node) -> Typed:
             )
         value = left if left != value and len(nodes) >= 1 else value
         require_alike(binder.scope, value, item)
+        on_scale(binder.scope, value, item)
         cells, proof = (
             proven(binder.scope, value.column, item.value)
             if isinstance(value, Ref) and item.kind is Kind.TEXT

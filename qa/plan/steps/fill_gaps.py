@@ -19,7 +19,7 @@ from qa.plan.scope import Scope
 from qa.plan.sql_terms import name, ordered
 from qa.plan.steps.select import choose
 from qa.plan.steps.step import CheckedStep, PolarsLowering, SqlLowering, Step, StepExample, appended, worded
-from qa.plan.typed import Aggregate, Apply, Facets, Guard, Ref, facets_of
+from qa.plan.typed import Aggregate, Apply, Facets, Guard, Ref, Typed, facets_of
 from qa.types import Column, Kind, Order
 
 _EVERY = {
@@ -33,7 +33,7 @@ _EVERY = {
     "year": "y",
 }
 MOST = 5_000_000
-"""Steps that a grid of whole numbers may have."""
+"""Rows that a completed grid may have."""
 _MONTHS = ("month", "quarter", "year")
 
 
@@ -70,6 +70,7 @@ class FillGaps(Step):
             else self.plain(scope, self.columns, "columns")
         )
         count, unit = self.step_of(scope, column)
+        self.grid_fits(scope, column, by, count, unit)
         fits = [c for c in filled if self.fill == "previous" or c.kind.numeric]
         if self.fill in ("zero", "linear") and self.columns is not None and len(fits) != len(filled):
             scope.refuse(
@@ -142,6 +143,27 @@ class FillGaps(Step):
             )
         return count, unit
 
+    def grid_fits(self, scope: Scope, column: Column, by: Sequence[Column], count: int, unit: str) -> None:
+        """Refuses a grid of more than MOST rows, measured on the rows entering the step."""
+        if scope.world.probe is None or scope.current is None:
+            return
+        ref, keys = Ref(facets_of(column), column), tuple(Ref(facets_of(key), key) for key in by)
+        integer = Facets(Kind.INTEGER, True)
+        wanted: list[Typed] = [Aggregate(integer, "count_distinct", keys, by=None)] if keys else []
+        wanted += [Aggregate(ref.facets, end, (ref,), by=None) for end in ("min", "max")]
+        wanted.append(Aggregate(integer, "count_distinct", (ref,), by=None))
+        *groups, low, high, different = scope.world.probe.values(scope.current, wanted, scope.world.lets)
+        points = int(different or 0) if unit == "category" or low is None else _points(low, high, count, unit)
+        rows = points * max(int(groups[0] or 0) if groups else 1, 1)
+        if rows > MOST:
+            where = f" in each of {groups[0]:,} groups" if groups else ""
+            scope.refuse(
+                "too_big",
+                f"The grid would have {rows:,} rows: {points:,} of {column.name}{where}.",
+                f"{MOST:,} are the most. Filter first, or take larger steps.",
+                "every" if self.every else "by",
+            )
+
     def on_grid(self, column: Column) -> Guard:
         ref = Ref(Facets(column.kind, column.nullable), column)
         day = Apply(Facets(Kind.INTEGER, True), "day", (ref,))
@@ -169,6 +191,15 @@ class FillGaps(Step):
             "Filter first, or take larger steps.",
             far,
         )
+
+
+_SECONDS = {"second": 1, "minute": 60, "hour": 3600, "day": 86400, "week": 604800, "month": 2.6e6, "quarter": 7.8e6, "year": 3.1e7}  # fmt: skip
+
+
+def _points(low: Any, high: Any, count: int, unit: str) -> int:
+    """About how many steps lead from the first point to the last."""
+    far = high - low
+    return int((far if unit == "number" else far.total_seconds() / _SECONDS[unit]) // count) + 1
 
 
 @dataclass(frozen=True, kw_only=True)

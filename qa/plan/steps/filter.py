@@ -22,6 +22,7 @@ from qa.plan.steps.step import (
     without,
 )
 from qa.plan.typed import Aggregate, Ref, Typed, Windowed
+from qa.plan.watches import watch_negations
 
 
 class Filter(Step):
@@ -51,13 +52,14 @@ class Filter(Step):
                 "To filter groups, filter after the summarize step.",
                 "where",
             )
+        watch_negations(scope, typed)
         after = replace(scope.schema, keys=scope.schema.keys)
         return CheckedFilter(
             step=self,
             before=scope.schema,
             after=after,
             where=typed,
-            watches=tuple(scope.left_out),
+            watches=tuple(dict.fromkeys((*scope.left_out, *scope.watches))),
             guards=tuple(scope.guards),
             uses_order=scope.uses_order,
         )

@@ -103,6 +103,15 @@ class CheckedStack(CheckedStep):
             )
         return made
 
+    def guarded(self, frame: pl.LazyFrame, lower: PolarsLowering) -> list[tuple[Guard, pl.LazyFrame]]:
+        found: list[tuple[Guard, pl.LazyFrame]] = []
+        for piece in self.pieces:
+            rows = frame
+            for step in piece:
+                found += step.guarded(rows, lower)
+                rows = step.polars(rows, lower)
+        return found
+
     def sql(self, source: exp.Table, lower: SqlLowering) -> exp.Expression:
         from qa.plan.steps.union import SQL_TYPES, stacked
 

@@ -26,7 +26,7 @@ from qa.plan.steps.step import (
     with_outputs,
     worded,
 )
-from qa.plan.typed import Aggregate, Facets, Guard, Output, Ref, Typed, Watch, column_of, facets_of, walk
+from qa.plan.typed import Aggregate, Facets, Guard, Output, Ref, Typed, Watch, Windowed, column_of, facets_of, walk
 from qa.types import Column, Kind, Order, Schema
 
 
@@ -77,7 +77,7 @@ class Summarize(Step):
         scope.refuse_repeats([*(k.column.name for k in keys), *(m.column.name for m in metrics)])
         return CheckedSummarize(
             step=self, before=scope.schema, after=grouped_schema(scope, keys, metrics), keys=tuple(keys), metrics=tuple(metrics),
-            support=tuple(support_columns(scope, metrics)), rows_id=scope.world.ids.fresh(), watches=tuple(scope.watches), guards=tuple(scope.guards), uses_order=scope.uses_order,
+            support=tuple(support_columns(scope, metrics)), rows_id=scope.world.ids.fresh(), watches=tuple(dict.fromkeys((*scope.watches, *scope.left_out))), guards=tuple(scope.guards), uses_order=scope.uses_order,
         )  # fmt: skip
 
 
@@ -167,7 +167,7 @@ def support_columns(scope: Scope, metrics: Sequence[Output]) -> list[tuple[str, 
             aggregate is not None
             and aggregate.where is None
             and aggregate.args[0].facets.nullable
-            and isinstance(aggregate.args[0], Ref)
+            and not any(isinstance(node, Aggregate | Windowed) for node in walk(aggregate.args[0]))
         ):
             found.append((metric.column.name, scope.world.ids.fresh(), aggregate.args[0]))
     return found
