@@ -10,11 +10,11 @@ from pydantic import Field
 
 from qa.plan.formula import quoted_name
 from qa.plan.scope import Scope
-from qa.plan.steps.macro import CheckedMacro, CheckedStack, Inner, stack
+from qa.plan.steps.macro import CheckedMacro, Inner, stack
 from qa.plan.steps.pivot import Pivot
 from qa.plan.steps.select import Select, choose
 from qa.plan.steps.step import CheckedStep, Issues, Step, StepExample, worded
-from qa.plan.steps.summarize import check_keys
+from qa.plan.steps.summarize import Summarize, check_keys
 from qa.plan.steps.test import Test
 from qa.types import Column
 
@@ -39,6 +39,8 @@ class Correlate(Step):
     examples: ClassVar = (
         StepExample({"op": "correlate", "columns": ["x", "y"]}, _DATA, ["column_a", "column_b", "r", "n", "p_value"], [["x", "y", 0.8315218406202999, 4, 0.16847815937970012]]),
         StepExample({"op": "correlate", "columns": ["x"], "against": "y", "method": "spearman"}, _DATA, ["column_a", "column_b", "r", "n", "p_value"], [["x", "y", 0.8, 4, 0.2]]),
+        StepExample({"op": "correlate", "columns": ["x", "y"], "method": "kendall", "shape": "matrix"}, _DATA, ["column", "x", "y"], [["x", 1.0, 2 / 3], ["y", 2 / 3, 1.0]]),
+        StepExample({"op": "correlate", "columns": ["x", "y"], "shape": "matrix"}, _DATA, ["column", "x", "y"], [["x", 1.0, 0.8315218406202999], ["y", 0.8315218406202999, 1.0]]),
     )  # fmt: skip
 
     def check(self, scope: Scope) -> CheckedStep:
@@ -54,9 +56,13 @@ class Correlate(Step):
                 "columns",
             )
         told = f"correlate {worded([a for a, _ in pairs[:4]])}{f' with {self.against}' if self.against else ''}"
-        pieces = [self.one(scope, pair, keys) for pair in pairs]
-        made = stack(scope, self, pieces, keys, told)
-        return made if self.shape != "matrix" else self.matrix(scope, made, keys, told)
+        if self.shape != "matrix":
+            return stack(scope, self, [self.one(scope, pair, keys) for pair in pairs], keys, told)
+        names = list(dict.fromkeys(name for pair in pairs for name in pair))
+        rows, across = ([a for a, _ in pairs], [pairs[0][1]]) if self.against is not None else (names, names)
+        if self.method in (None, "pearson"):
+            return stack(scope, self, [self.row(scope, name, across, keys) for name in rows], keys, told)
+        return self.ranked(scope, rows, across, keys, told)
 
     def pairs(self, scope: Scope, keys: Sequence[str]) -> list[tuple[str, str]]:
         if self.columns is None:
@@ -79,30 +85,55 @@ class Correlate(Step):
         return columns
 
     def one(self, scope: Scope, pair: tuple[str, str], keys: Sequence[str]) -> Inner:
-        test = Test(op="test", kind=self.method or "pearson", columns=[quoted_name(name) for name in pair], by=self.by)
-        a, b = (name.replace("'", "''") for name in pair)
-        shown = [
-            *(quoted_name(key) for key in keys),
-            f"'{a}' as column_a",
-            f"'{b}' as column_b",
-            "statistic as r",
-            "n",
-            "p_value",
-        ]
-        return Inner(scope).then(test).then(Select(op="select", columns=shown))
+        a, b = map(_label, pair)
+        shown = [*map(quoted_name, keys), f"{a} as column_a", f"{b} as column_b", "statistic as r", "n", "p_value"]
+        return self.tested(scope, pair).then(Select(op="select", columns=shown))
 
-    def matrix(self, scope: Scope, made: CheckedStack, keys: Sequence[str], told: str) -> CheckedStep:
-        """One row for each column and one column for each of the others."""
+    def tested(self, scope: Scope, pair: tuple[str, str]) -> Inner:
+        columns = [quoted_name(name) for name in pair]
+        return Inner(scope).then(Test(op="test", kind=self.method or "pearson", columns=columns, by=self.by))
+
+    def row(self, scope: Scope, name: str, across: Sequence[str], keys: Sequence[str]) -> Inner:
+        """One row of a matrix: a column's correlations with the others."""
+        metrics = [
+            f"{_itself(name) if name == other else f'corr({quoted_name(name)}, {quoted_name(other)})'} as {quoted_name(other)}"
+            for other in across
+        ]
+        shown = [*map(quoted_name, keys), f"{_label(name)} as column", *map(quoted_name, across)]
+        made = Inner(scope).then(Summarize(op="summarize", by=self.by or [], metrics=metrics))
+        return made.then(Select(op="select", columns=shown))
+
+    def ranked(
+        self, scope: Scope, rows: Sequence[str], across: Sequence[str], keys: Sequence[str], told: str
+    ) -> CheckedStep:
+        """A matrix of rank correlations, which are tests: each pair by itself, then a column for each."""
+        pieces = [self.place(scope, (name, other), index, keys) for index, name in enumerate(rows) for other in across]
+        made = stack(scope, self, pieces, keys, told)
         inner = Inner(scope)
         inner.steps, inner.schema = [made], made.after
-        names = list(dict.fromkeys(name for pair in self.pairs(scope, keys) for name in pair[1:]))
-        inner.then(
-            Pivot(
-                op="pivot",
-                by=[*(quoted_name(key) for key in keys), "column_a"],
-                names_from="column_b",
-                values=["only(r) as r"],
-                values_in=names,
-            )
+        by = [*map(quoted_name, keys), "place", "column"]
+        inner.then(Pivot(op="pivot", by=by, names_from="other", values=["only(r) as r"], values_in=list(across))).then(
+            Select(op="select", drop=["place"])
         )
         return CheckedMacro(step=self, before=scope.schema, after=inner.schema, inner=inner.steps, told=told)
+
+    def place(self, scope: Scope, pair: tuple[str, str], row: int, keys: Sequence[str]) -> Inner:
+        a, b = pair
+        if a == b:
+            made, r = (
+                Inner(scope).then(Summarize(op="summarize", by=self.by or [], metrics=[f"{_itself(a)} as r"])),
+                "r",
+            )
+        else:
+            made, r = self.tested(scope, pair), "statistic as r"
+        shown = [*map(quoted_name, keys), f"{row} as place", f"{_label(a)} as column", f"{_label(b)} as other", r]
+        return made.then(Select(op="select", columns=shown))
+
+
+def _label(name: str) -> str:
+    return "'" + name.replace("'", "''") + "'"
+
+
+def _itself(name: str) -> str:
+    """A column's correlation with itself: 1, or missing where it does not vary."""
+    return f"if(min({quoted_name(name)}) < max({quoted_name(name)}), 1.0)"

@@ -15,7 +15,7 @@ from qa.plan.scope import Scope
 from qa.plan.steps.join_schema import with_columns
 from qa.plan.steps.step import Issues, Step, StepExample, output, worded
 from qa.plan.steps.summarize import CheckedSummarize, check_keys, check_metrics, grouped_schema
-from qa.plan.typed import Aggregate, Apply, Const, Facets, Members, Output, Ref, Typed, facets_of
+from qa.plan.typed import Aggregate, Apply, Const, Facets, Guard, Members, Output, Ref, Typed, facets_of
 from qa.types import Column, Kind
 
 MOST = 200
@@ -42,6 +42,7 @@ class Pivot(Step):
             ["g", "2023", "2024"], [["a", 2, 1], ["b", 4, None]]),
         StepExample({"op": "pivot", "by": ["g"], "names_from": "k", "values": ["count() as n", "max(x) as top"], "values_in": ["u", "v"]}, {"g": ["a", "a"], "k": ["u", "w"], "x": [1, 5]},
             ["g", "n u", "n v", "top u", "top v"], [["a", 1, 0, 1, None]]),
+        StepExample({"op": "pivot", "by": ["g"], "names_from": "k", "values": ["only(x) as x"]}, {"g": ["a", "a", "b"], "k": ["u", "v", "u"], "x": [1, 5, 7]}, ["g", "u", "v"], [["a", 1, 5], ["b", 7, None]]),
     )  # fmt: skip
 
     def check(self, scope: Scope) -> CheckedPivot:
@@ -72,7 +73,7 @@ class Pivot(Step):
         first = tuple(o for o in (*keys, *names) if not isinstance(o.typed, Ref))
         return CheckedPivot(
             step=self, before=scope.schema, after=grouped_schema(scope, keys, outputs), keys=tuple(keys), metrics=tuple(outputs), first=first, values=values,
-            rows_id=scope.world.ids.fresh(), watches=tuple(scope.watches), guards=tuple(scope.guards), uses_order=scope.uses_order,
+            rows_id=scope.world.ids.fresh(), watches=tuple(scope.watches), guards=tuple(_in_cells(scope.guards, column, values)), uses_order=scope.uses_order,
         )  # fmt: skip
 
     def columns_made(self, scope: Scope, column: Column, names: Sequence[Output]) -> list[Any]:
@@ -155,6 +156,21 @@ def _only_where(typed: Typed, condition: Typed) -> Typed:
         case Members():
             return replace(typed, value=_only_where(typed.value, condition))
     return typed
+
+
+def _in_cells(guards: Sequence[Guard], column: Column, values: Sequence[Any]) -> list[Guard]:
+    """The guards of the metrics, for each cell instead of each row. A cell without rows is missing and no news."""
+    wanted = [guard for guard in guards if guard.code != "no_value"] if values else []
+    narrowed = [[_only_where(guard.condition, _is(column, value)) for value in values] for guard in wanted]
+    return [replace(guard, condition=_either(cells)) for guard, cells in zip(wanted, narrowed, strict=True)]
+
+
+def _either(conditions: Sequence[Typed]) -> Typed:
+    """True when one is; a balanced tree, so that many values stay within the depth of a formula."""
+    if len(conditions) == 1:
+        return conditions[0]
+    half = len(conditions) // 2
+    return Apply(Facets(Kind.BOOLEAN, False), "or", (_either(conditions[:half]), _either(conditions[half:])))
 
 
 @dataclass(frozen=True, kw_only=True)
