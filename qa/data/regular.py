@@ -10,6 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 CHUNK = 1 << 20
+STEP = 1 << 14
+"""Bytes between the record starts that are remembered, at the least."""
 LONGEST = 1 << 26
 """A record longer than this is not regular."""
 
@@ -55,13 +57,20 @@ def measure(path: Path, start: int, *, delimiter: str, quote: str | None, width:
         while block := file.read(CHUNK):
             held = rest + block
             ends, whole = _regular(held, mark, sign, width, found)
-            marks += [(at + int(ends[place]) + 1, found.records + place + 1) for place in range(1023, len(ends), 1024)]
+            marks += [(at + int(ends[place]) + 1, found.records + int(place) + 1) for place in _spaced(ends)]
             found.records += len(ends)
             at += int(ends[-1]) + 1 if len(ends) else 0
             rest = held[int(ends[-1]) + 1 :] if len(ends) else held
             if not whole or len(rest) > LONGEST:
                 break
     return _stretch(path, size, at, marks, found, tail)
+
+
+def _spaced(ends: Places) -> Places:
+    """Which of the record ends to remember: the first after each step of bytes."""
+    if not len(ends):
+        return ends
+    return np.unique(np.searchsorted(ends, np.arange(0, int(ends[-1]) + 1, STEP)))
 
 
 def _stretch(path: Path, size: int, end: int, marks: list[tuple[int, int]], found: _Found, tail: int) -> Stretch:

@@ -24,6 +24,8 @@ def body(rows: int = LINES, end: str = "\n") -> str:
     return "".join(f"{i},2024-01-{i % 28 + 1:02d},city {i % 97},{i * 7 % 1000 / 10},note{end}" for i in range(rows))
 
 
+WIDE = "".join(",".join(f"{at}.{row}" if row else f"column {at}" for at in range(400)) + "\n" for row in range(900))
+"""Wide rows: too few to a chunk of bytes to be counted by the thousand."""
 HEAD = "id,day,place,amount,remark\n"
 PLAIN = {
     "plain": HEAD + body(),
@@ -34,6 +36,7 @@ PLAIN = {
     "no header": body(),
     "a total and notes below": HEAD + body() + "Total,,,35000,\n\n* preliminary,,,,\n",
     "quotes, delimiters and line ends in cells": HEAD + body().replace("city 9,", '"city, ""9""\nnorth",').replace(",note\n", ',""\n'),
+    "wide rows": WIDE,
     "accents": HEAD + body().replace("city", "Žižkov"),
 }  # fmt: skip
 ODD = {
