@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Literal
 
 import polars as pl
-from pydantic import BaseModel, ConfigDict, field_serializer
+from pydantic import BaseModel, ConfigDict, Field, field_serializer
 
 from qa.errors import Issue, QAError
 from qa.types import Kind, Role
@@ -20,12 +20,14 @@ class Part(BaseModel):
 
 
 class AnswerColumn(Part):
-    """A shown column. `unit` as in qa.types.Column (currency code, `fraction`/`percent`, unit)."""
+    """A shown column. `unit` and `origin` as in qa.types.Column (currency code, `fraction`/`percent`, unit)."""
 
     name: str
     kind: Kind
     role: Role | None = None
     unit: str | None = None
+    origin: tuple[str, str] | None = Field(default=None, exclude=True)
+    """(table, column id) whose cells it shows unchanged; not part of the record"""
 
 
 class LedgerRow(Part):

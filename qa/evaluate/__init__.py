@@ -20,6 +20,7 @@ from qa.evaluate.compare import Verdict, verdict
 from qa.evaluate.gold import database, gold_reply, plain_tables
 from qa.evaluate.report import Report, Tally
 from qa.evaluate.shape import prediction
+from qa.evaluate.spelling import Spelling
 from qa.plan.check import today_clock
 from qa.plan.plan import PlanReply, as_json
 from qa.planner import model, payload
@@ -153,6 +154,11 @@ class _Shelf:
     def tables(self, record: Record) -> list[Table]:
         return [table for name, path in record.files for table in self._table(name, path)]
 
+    def spelling(self, record: Record, tables: Sequence[Table]) -> Spelling:
+        """How the record's files spell the cells that an answer shows."""
+        files = {table.name: path for name, path in record.files for table in self._table(name, path)}
+        return Spelling(tables, files, self.settings.cache)
+
     def _table(self, name: str | None, path: Path) -> list[Table]:
         key = (name, path)
         if key not in self.loaded:
@@ -249,7 +255,7 @@ def _scored(record: Record, asker: _Asker, shelf: _Shelf, told: Report) -> dict[
         tables = shelf.tables(record)
         started = time.perf_counter()
         answer, planned = asker.ask(record, tables)
-        line = prediction(record.id, answer, record.raw)
+        line = prediction(record.id, answer, record.raw, shelf.spelling(record, tables))
     except QAError as error:
         answer = Answer(status="failed", question=record.question, reason=str(error), issues=error.issues)
         line = prediction(record.id, answer, record.raw)

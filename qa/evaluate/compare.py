@@ -12,6 +12,8 @@ from typing import Any, Literal
 Verdict = Literal["right", "wrong", "unscored"]
 
 _TRUE_WORDS = {"true": "yes", "false": "no", "1": "yes", "0": "no", "yes": "yes", "no": "no"}
+_NOTHING = frozenset({"none", "null", "nan", "nat", "<na>"})
+"""how gold answers write a missing value"""
 _DIGITS = 6
 _MOST_ORDERS = 200
 
@@ -134,8 +136,8 @@ def _key(cell: Any, digits: int = _DIGITS) -> str:
         return f"{number:.{digits - 1}e}" if number else "0"
     if cell is None:
         return ""
-    plain = unicodedata.normalize("NFKC", str(cell)).casefold()
-    return re.sub(r"[t ]00:00(:00)?(\.0+)?$", "", " ".join(plain.split()))
+    plain = " ".join(unicodedata.normalize("NFKC", str(cell)).casefold().split())
+    return "" if plain in _NOTHING else re.sub(r"[t ]00:00(:00)?(\.0+)?$", "", plain)
 
 
 def _number(cell: Any) -> float | None:

@@ -7,18 +7,21 @@ from typing import Any
 
 from qa.answer.answer import Answer, AnswerPart
 from qa.answer.cells import json_rows
+from qa.evaluate.spelling import Spelling
 
 _NAMED = re.compile(r"@(\w+)\s*\[")
 _GROUPED = {"bar": "Stacked Bar", "line": "Grouping Line", "scatter": "Grouping Scatter"}
 
 
-def prediction(id: str, answer: Answer, record: dict[str, Any]) -> dict[str, Any]:
+def prediction(id: str, answer: Answer, record: dict[str, Any], spelling: Spelling | None = None) -> dict[str, Any]:
     """`id, answer, refused, chart, status, plan` and, where there is no answer, the reason.
 
-    The answer is a list of rows, or `{name: value}` where the record's format asks for named values.
+    The answer is a list of rows, or `{name: value}` where the record's format asks for named values. With a
+    `spelling`, cells that are shown as they stand in a table are written as its file spells them.
     """
     answered = answer.status == "answered"
-    shaped = (_named(answer, record) if record.get("compare") == "named_values" else rows(answer)) if answered else None
+    named = record.get("compare") == "named_values"
+    shaped = (_named(answer, record) if named else rows(answer, spelling)) if answered else None
     line = {
         "id": id,
         "answer": shaped,
@@ -34,9 +37,9 @@ def prediction(id: str, answer: Answer, record: dict[str, Any]) -> dict[str, Any
     )
 
 
-def rows(answer: Answer) -> list[list[Any]]:
+def rows(answer: Answer, spelling: Spelling | None = None) -> list[list[Any]]:
     """The rows of every part, one part after the other."""
-    return [row for part in answer.parts for row in json_rows(part.table)]
+    return [row for part in answer.parts for row in (spelling.rows(part) if spelling else json_rows(part.table))]
 
 
 def _named(answer: Answer, record: dict[str, Any]) -> dict[str, Any]:

@@ -145,7 +145,7 @@ def _crosschecked(desk: Desk, reply: PlanReply, results: Sequence[PartResult]) -
 def answer_part(desk: Desk, question: str, result: PartResult, check: Check, found: Found) -> AnswerPart:
     part = result.checked.part
     columns = tuple(
-        AnswerColumn(name=header, kind=column.kind, role=column.role, unit=column.unit)
+        AnswerColumn(name=header, kind=column.kind, role=column.role, unit=column.unit, origin=column.origin)
         for column, header in zip(result.checked.shown, result.checked.headers, strict=True)
     )
     written = as_json(part)

@@ -111,6 +111,8 @@ def gold(answer: Any, compare: str = "table", **more: Any) -> dict[str, Any]:
         ),
         ([[1, 84.15], [2, 20.66]], {"expected": {"means": {"1": 84.154688, "2": 20.662183}, "tol": 0.01}}, True),
         (None, gold([[1]]), False),
+        ([[None]], gold([["none"]], "denotation_multiset"), True),
+        ([[0]], gold([["none"]], "denotation_multiset"), False),
     ],
 )
 def test_right_is_told_from_wrong(answer: Any, record: dict[str, Any], right: bool) -> None:
