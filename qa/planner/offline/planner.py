@@ -19,6 +19,7 @@ from qa.planner.offline.index import index
 from qa.planner.offline.joins import views
 from qa.planner.offline.lexicon import Lexicon, lexicon
 from qa.planner.offline.link import Linker
+from qa.planner.offline.nothing import nothing_found
 from qa.planner.offline.query import Query, part, steps
 from qa.planner.offline.read import readings
 from qa.planner.offline.text import tokens
@@ -56,7 +57,10 @@ def single(question: str, tables: Sequence[Table]) -> Reply:
     fitting = sorted((query for query in found if query.fits), key=lambda query: -query.score)
     if not fitting:
         fitting = sorted((q for q in _joined_readings(question, tables, lex) if q.fits), key=lambda query: -query.score)
+    empty: tuple[float, str] | None = None
     for place, first in enumerate(fitting[:4]):
+        if empty is not None and empty[0] - first.score > MARGIN:
+            break
         reply: Reply = {"reply": "plan", "lets": [], "parts": [part(first, _title(question))]}
         issue = problem(reply, tables)
         if issue is not None:
@@ -64,9 +68,13 @@ def single(question: str, tables: Sequence[Table]) -> Reply:
                 return decline(f"{issue.issues[0].message} {issue.issues[0].hint}".strip(), [], tables)
             continue
         near = [q for q in fitting[place + 1 :] if first.score - q.score < MARGIN and _steps(q) != _steps(first)]
+        nothing = nothing_found(first, tables)
+        if nothing is not None:
+            empty = empty or (first.score, nothing)
+            continue
         rivals = [rival for rival in (*first.rivals, *near[:3]) if differ(first, rival, tables)]
         return _clarify([first, rivals[0]], question) if rivals else reply
-    return _declined(found, tables)
+    return _declined(found, tables) if empty is None else decline(empty[1], [], tables)
 
 
 def differ(first: Query, second: Query, tables: Sequence[Table]) -> bool:

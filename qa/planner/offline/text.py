@@ -115,7 +115,8 @@ def numbers(question: str, toks: tuple[Token, ...], scales: dict[str, float]) ->
         apart = len(scale) == 1 and match.group().rstrip().endswith(" " + (match["scale"] or ""))
         if not apart or match["currency"]:
             value *= scales.get(scale, 1.0)
-        signed = bool(match["sign"]) and not question[: match.start()].rstrip()[-1:].isalnum()
+        # `of -24` is a negative number; `10 -24` and `2010-12` are not
+        signed = bool(match["sign"]) and not question[: match.start()].rstrip()[-1:].isdigit()
         found.append(
             Number(
                 -value if signed else value,
