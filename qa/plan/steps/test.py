@@ -64,6 +64,7 @@ class Test(Step):
         StepExample({"op": "test", "kind": "welch_t", "columns": ["x"], "group": "g"}, _TWO, RESULT, [["welch_t", "x", -1.5491933384829668, 2.9411764705882355, 0.22088084049409593, -2.0, -1.264911064067352, 6, False]]),
         StepExample({"op": "test", "kind": "pearson", "columns": ["x", "y"]}, _PAIRS, RESULT,
             [["pearson", "x, y", 0.8315218406202999, 2, 0.1684781593797001, 0.8315218406202999, 0.6914285714285714, 4, False]]),
+        StepExample({"op": "test", "kind": "student_t", "columns": ["x y"], "group": "a group"}, {"a group": ["a", "a", "b", "b"], "x y": [1, 3, 5, 7]}, RESULT, [["student_t", "x y", -2.8284271247461903, 2.0, 0.10557280900008414, -4.0, -2.8284271247461903, 4, False]]),
         StepExample({"op": "test", "kind": "kruskal", "columns": ["x"], "group": "g"}, _TWO, RESULT, [["kruskal", "x", 1.7647058823529387, 1, 0.18403862719642194, None, None, 6, False]]),
     )  # fmt: skip
 
@@ -101,11 +102,8 @@ class Test(Step):
     def one(self, scope: Scope, columns: Sequence[str], keys: Sequence[str]) -> Inner:
         """The inner steps of one test: pairs known, moments a group, the statistic, its p-value."""
         inner = Inner(scope)
-        made = [
-            f"{split_as(text)[0] if not scope.has(text) else text} as _{letter}"
-            for letter, text in zip("xy", columns, strict=False)
-        ]
-        made += [f"{self.group} as _g"] if self.group else []
+        made = [f"{_spelled(scope, text)} as _{letter}" for letter, text in zip("xy", columns, strict=False)]
+        made += [f"{_spelled(scope, self.group)} as _g"] if self.group else []
         # Keys that are formulas become columns first, so that later inner steps can name them.
         made += [text for text in self.by or [] if not scope.has(text)]
         inner.then(Derive(op="derive", columns=made))
@@ -159,6 +157,11 @@ class Test(Step):
     @property
     def sides(self) -> str:
         return self.alternative or "two_sided"
+
+
+def _spelled(scope: Scope, text: str) -> str:
+    """A column's name or a formula, as an inner step reads it."""
+    return quoted_name(text) if scope.has(text) else split_as(text)[0]
 
 
 def _summed(inner: Inner, by: Sequence[str], metrics: Sequence[str]) -> Inner:
