@@ -11,10 +11,12 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from qa.engine.turns import Turns
 from qa.engine.wire import LENGTH, Done, Job, send
 from qa.errors import Issue, LimitExceeded
 from qa.settings import Settings, settings
@@ -28,15 +30,33 @@ if TYPE_CHECKING:  # a worker is started before these are loaded: it loads them 
 Tick = Callable[[], None]
 """Called every moment while a worker is awaited; raising (say, Stopped) kills the worker and ends the job."""
 
+Queued = Callable[[int], None]
+"""Called every moment while a job waits for a worker, with the number of jobs before it."""
+
 HOME = Path(__file__).resolve().parents[2]
 
 
 class Stopped(Exception):
-    """The person pressed Stop; the worker was killed."""
+    """The person pressed Stop and the worker was killed, or the program ends."""
 
 
 class EngineFault(Exception):
     """A worker failed in a way that no rule foresaw; the text is for the audit record only."""
+
+
+@dataclass(frozen=True)
+class Asker:
+    """Who asks, and who is told while they wait."""
+
+    session: str = ""
+    tick: Tick | None = None
+    queued: Queued | None = None
+
+    def waits(self, before: int) -> None:
+        if self.tick is not None:
+            self.tick()
+        if self.queued is not None:
+            self.queued(before)
 
 
 class Worker:
@@ -70,6 +90,7 @@ class Worker:
             return done
         except (BrokenPipeError, EOFError):
             code = self.process.wait()
+            self.kill()
             raise _died(code, self.memory_mb) from None
         except BaseException:
             self.kill()
@@ -125,15 +146,23 @@ def _died(code: int, memory_mb: int) -> Exception:
 
 
 class Pool:
-    """Runs plans over tables in worker processes. Safe to use from many threads; jobs wait their turn."""
+    """Runs plans over tables in worker processes. Safe to use from many threads; jobs wait their turn.
+
+    `session` says who asks: sessions take turns, and none holds every worker. `queued` is told how many come before.
+    """
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
         self._idle: list[Worker] = []
-        self._turn = threading.Semaphore(settings.workers)
+        self._turns = Turns(settings.workers)
         self._lock = threading.Lock()
         self._closed = False
-        self.waiting = 0
+        self._busy: set[Worker] = set()
+
+    @property
+    def waiting(self) -> int:
+        """How many jobs wait for a worker."""
+        return self._turns.waiting
 
     def warm(self) -> None:
         """Starts one worker in the background, so that the first question finds it ready."""
@@ -142,90 +171,94 @@ class Pool:
                 self._idle.append(Worker(self.settings.query_memory_mb))
 
     def check(
-        self,
-        reply: PlanReply,
-        tables: Mapping[str, Table],
-        *,
-        clock: Clock | None = None,
-        metrics: Mapping[str, str] | None = None,
-        tick: Tick | None = None,
-    ) -> None:
+        self, reply: PlanReply, tables: Mapping[str, Table], *, clock: Clock | None = None, metrics: Mapping[str, str] | None = None,
+        tick: Tick | None = None, session: str = "", queued: Queued | None = None,
+    ) -> None:  # fmt: skip
         """Checks a plan on the data; raises PlanError with every issue."""
-        self._do("check", reply, tables, clock, 0, metrics, tick)
+        self._do(self._job("check", reply, tables, clock, metrics), Asker(session, tick, queued))
 
     def run(
         self, reply: PlanReply, tables: Mapping[str, Table], *, clock: Clock | None = None, rows: int | None = None, metrics: Mapping[str, str] | None = None,
-        tick: Tick | None = None,
+        tick: Tick | None = None, session: str = "", queued: Queued | None = None,
     ) -> list[PartResult]:  # fmt: skip
         """The result of each part. Raises PlanError, LimitExceeded, Stopped."""
-        value: list[PartResult] = self._do(
-            "run", reply, tables, clock, rows if rows is not None else self.settings.result_rows, metrics, tick
-        )
+        most = rows if rows is not None else self.settings.result_rows
+        job = self._job("run", reply, tables, clock, metrics, most)
+        value: list[PartResult] = self._do(job, Asker(session, tick, queued))
         return value
 
     def crosscheck(
         self, reply: PlanReply, tables: Mapping[str, Table], results: Sequence[PartResult], *, clock: Clock | None = None, metrics: Mapping[str, str] | None = None,
-        tick: Tick | None = None,
+        tick: Tick | None = None, session: str = "", queued: Queued | None = None,
     ) -> list[Check]:  # fmt: skip
         """The second engine's verdict on each part."""
         frames = tuple(result.frame for result in results)
-        rows = max((frame.height for frame in frames), default=0)
-        value: list[Check] = self._do("crosscheck", reply, tables, clock, max(rows, 1), metrics, tick, frames)
+        most = max((frame.height for frame in frames), default=0)
+        job = self._job("crosscheck", reply, tables, clock, metrics, max(most, 1), frames)
+        value: list[Check] = self._do(job, Asker(session, tick, queued))
         return value
 
-    def _do(
-        self, kind: Any, reply: PlanReply, tables: Mapping[str, Table], clock: Clock | None, rows: int, metrics: Mapping[str, str] | None,
-        tick: Tick | None, frames: tuple[Any, ...] = (),
-    ) -> Any:  # fmt: skip
+    def _job(
+        self, kind: Any, reply: PlanReply, tables: Mapping[str, Table], clock: Clock | None, metrics: Mapping[str, str] | None, rows: int = 0,
+        frames: tuple[Any, ...] = (),
+    ) -> Job:  # fmt: skip
         from qa.plan.check import today_clock
         from qa.plan.plan import as_json
 
         moment = clock or today_clock(self.settings.zone, self.settings.week_start)
-        job = Job(kind, as_json(reply), dict(tables), moment, rows, dict(metrics or {}), frames)
-        worker = self._take(tick)
+        return Job(kind, as_json(reply), dict(tables), moment, rows, dict(metrics or {}), frames)
+
+    def _do(self, job: Job, asker: Asker) -> Any:
+        worker = self._take(asker)
         try:
-            done = worker.ask(job, self.settings.query_seconds, tick)
+            done = worker.ask(job, self.settings.query_seconds, asker.tick)
         except BaseException:
-            self._give_back(None)
+            self._give_back(worker, asker, fit=False)
             raise
-        self._give_back(worker)
+        self._give_back(worker, asker, fit=True)
         if done.error is not None:
             raise done.error
         if done.crash is not None:
             raise EngineFault(done.crash)
         return done.value
 
-    def _take(self, tick: Tick | None) -> Worker:
-        with self._lock:
-            self.waiting += 1
+    def _take(self, asker: Asker) -> Worker:
+        self._turns.take(asker.session, asker.waits)
         try:
-            while not self._turn.acquire(timeout=0.1):
-                if tick is not None:
-                    tick()
-        finally:
             with self._lock:
-                self.waiting -= 1
-        with self._lock:
-            while self._idle:
-                worker = self._idle.pop()
-                if worker.alive:
-                    return worker
-        return Worker(self.settings.query_memory_mb)
+                if self._closed:
+                    raise Stopped
+                worker = self._warm_one() or Worker(self.settings.query_memory_mb)
+                self._busy.add(worker)
+                return worker
+        except BaseException:
+            self._turns.give_back(asker.session)
+            raise
 
-    def _give_back(self, worker: Worker | None) -> None:
+    def _warm_one(self) -> Worker | None:
+        while self._idle:
+            worker = self._idle.pop()
+            if worker.alive:
+                return worker
+        return None
+
+    def _give_back(self, worker: Worker, asker: Asker, fit: bool) -> None:
         with self._lock:
-            if worker is not None and not self._closed:
+            self._busy.discard(worker)
+            if fit and not self._closed:
                 self._idle.append(worker)
-            elif worker is not None:
+            elif fit:
                 worker.kill()
-        self._turn.release()
+        self._turns.give_back(asker.session)
 
     def close(self) -> None:
-        """Ends every idle worker."""
+        """Ends every worker. Whoever waits for one is told that its plan was stopped."""
         with self._lock:
             self._closed = True
             for worker in self._idle:
                 worker.kill()
+            for worker in self._busy:
+                worker.process.kill()
             self._idle.clear()
 
 
