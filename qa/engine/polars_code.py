@@ -6,10 +6,13 @@ so every call they make becomes source text; no operation needs a third lowering
 
 from __future__ import annotations
 
+import ast
 import datetime as dt
+import inspect
+import re
 import sys
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from types import ModuleType
@@ -19,6 +22,7 @@ import polars
 
 from qa.engine.polars_engine import PolarsEngine, needs_row, needs_row_inside, ordered_rows
 from qa.plan.check import CheckedPart, CheckedPipeline, CheckedPlan
+from qa.plan.functions import scipy_numbers
 from qa.plan.polars_terms import PolarsTerms
 from qa.plan.typed import Members, Scalar, Typed
 from qa.types import ROW, Schema
@@ -114,6 +118,10 @@ class Code:
                 return "dt." + repr(value).removeprefix("datetime.")
             case int() | float():
                 return repr(value)
+            case scipy_numbers.EachRow(function=function, given=given):
+                return f"EachRow({function.__name__}, {tuple(given)!r})"
+        if getattr(value, "__module__", "") == scipy_numbers.__name__:
+            return str(value.__name__)
         return _type(value)
 
     def names_follow(self) -> bool:
@@ -164,7 +172,9 @@ def recording(names: Mapping[str, str]) -> Iterator[Recorder]:
     modules = [
         module
         for name, module in list(sys.modules.items())
-        if name.startswith(("qa.plan.", "qa.engine.polars_engine")) and getattr(module, "pl", None) is polars
+        if name.startswith(("qa.plan.", "qa.engine.polars_engine"))
+        and module is not scipy_numbers
+        and getattr(module, "pl", None) is polars
     ]
     recorder = Recorder(names)
     with _RECORDING:
@@ -252,10 +262,41 @@ def script(plan: CheckedPlan, part: int = 0) -> str:
             writer.lines.append(f"{let} = {rows.collect().text}")
         writer.written(checked.pipeline, "result", needs_row(checked.pipeline))
         writer.lines += _ending(writer, checked)
-    dates = (
-        ["import datetime as dt", ""] if any("dt.date" in line or "dt.time" in line for line in writer.lines) else []
-    )
-    return "\n".join([*dates, "import polars as pl", "", *writer.lines, "print(result)", ""])
+    return "\n".join([*_opening(writer.lines), *writer.lines, "print(result)", ""])
+
+
+def _opening(lines: Sequence[str]) -> list[str]:
+    """What stands above the steps: the imports that they need, and the functions that Polars lacks."""
+    carried = carried_sources("\n".join(lines))
+    imports = [
+        *(["from __future__ import annotations", ""] if carried else []),
+        *(["import datetime as dt"] if any("dt.date" in line or "dt.time" in line for line in lines) else []),
+        *(["from collections.abc import Callable", "from dataclasses import dataclass", "from typing import Any"] if carried else []),
+    ]  # fmt: skip
+    return [*imports, *([""] if imports and imports[-1] else []), "import polars as pl", "", *carried]
+
+
+def carried_sources(text: str) -> list[str]:
+    """The source of the functions of `scipy_numbers` that a text names, with those that they name in turn."""
+    source = inspect.getsource(scipy_numbers)
+    found = {
+        str(getattr(node, "name", None) or getattr(getattr(node, "targets", [None])[0], "id", "")): node
+        for node in ast.parse(source).body
+        if isinstance(node, ast.FunctionDef | ast.ClassDef | ast.Assign)
+    }
+    wanted: set[str] = set()
+    waiting = [name for name in found if re.search(rf"\b{name}\b", text)]
+    while waiting:
+        name = waiting.pop()
+        if name not in wanted:
+            wanted.add(name)
+            waiting += [n.id for n in ast.walk(found[name]) if isinstance(n, ast.Name) and n.id in found]
+    pieces: list[str] = []
+    for name, node in found.items():
+        if name in wanted:
+            first = min([node.lineno, *(d.lineno for d in getattr(node, "decorator_list", []))])
+            pieces += [*source.splitlines()[first - 1 : node.end_lineno], "", ""]
+    return pieces
 
 
 def _ending(writer: Script, checked: CheckedPart) -> list[str]:
