@@ -12,7 +12,7 @@ from qa.engine.few_rows import few_rows
 from qa.engine.incomplete import incomplete_periods
 from qa.engine.ledger import counted, support_of
 from qa.engine.polars_code import NoScript, script
-from qa.engine.polars_engine import PolarsEngine, in_order, needs_row, part_frame, tidy, uses_row
+from qa.engine.polars_engine import PolarsEngine, in_order, needs_row, needs_row_inside, part_frame, tidy, uses_row
 from qa.engine.result import PartResult
 from qa.engine.sql_code import readable_sql
 from qa.plan.check import CheckedPart, CheckedPipeline, CheckedPlan, check
@@ -36,7 +36,7 @@ class Measured:
 
     def most_per_key(self, pipeline: CheckedPipeline, keys: Sequence[str], lets: Lets) -> int | None:
         engine = PolarsEngine(lets, self.tables)
-        columns = [pl.col(key) for key in keys]
+        columns = [pl.col(key) for key in dict.fromkeys(keys)]
         known = engine.pipeline(pipeline).select(columns).drop_nulls()
         counts = known.group_by(columns).agg(pl.len().alias("n"))
         return int(counts.select(pl.col("n").max()).collect(engine=engine.engine).item() or 0)
@@ -47,7 +47,9 @@ class Measured:
 
     def distinct(self, pipeline: CheckedPipeline, column: str, most: int, lets: Lets) -> list[Any] | None:
         engine = PolarsEngine(lets, self.tables)
-        frame = in_order(engine.frame(pipeline, uses_row(pipeline.schema.order)), pipeline.schema)
+        frame = in_order(
+            engine.frame(pipeline, needs_row_inside(pipeline) or uses_row(pipeline.schema.order)), pipeline.schema
+        )
         values = (
             frame.select(pl.col(column))
             .unique(maintain_order=True)

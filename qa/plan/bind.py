@@ -10,7 +10,7 @@ from qa.errors import PlanError
 from qa.plan import formula as f
 from qa.plan.functions import FUNCTIONS, WINDOWED
 from qa.plan.functions.table import Call, Function, Param
-from qa.plan.literals import constant, together
+from qa.plan.literals import constant, together, written_moment
 from qa.plan.scope import Scope, did_you_mean, nearest
 from qa.plan.special import SPECIAL, kind_words
 from qa.plan.typed import Aggregate, Apply, Const, Ref, Scalar, Typed, Windowed, facets_of, repeated, walk
@@ -152,6 +152,10 @@ class Binder:
                 return self.windowed(function, node)
         args, options = self.arguments(function, node, self.bind)
         args = self.coerced(function, args)
+        if function.name in ("date", "datetime") and not options and isinstance(args[0], Const):
+            moment = written_moment(function.name, args[0].value)
+            if moment is not None:
+                return constant(moment)
         call = Call(args, options, self.scope.schema.most_rows)
         typed = Apply(function.gives(call), function.name, args, tuple(options.items()))
         watch(self.scope, typed)
@@ -254,11 +258,13 @@ class Binder:
         """Branches and choices that mix dates with ISO text become dates."""
         if function.name not in ("least", "greatest", "coalesce", "if", "case", "null_if"):
             return args
-        temporal = next((arg for arg in args if arg.kind in (Kind.DATE, Kind.DATETIME)), None)
-        if temporal is None:
+        moments = [arg for arg in args if arg.kind in (Kind.DATE, Kind.DATETIME)]
+        if not moments:
             return args
+        model = next((arg for arg in moments if not isinstance(arg, Const)), moments[0])
+        written = (Kind.TEXT, Kind.DATETIME) if model.facets.zone else (Kind.TEXT,)
         return tuple(
-            together(self.scope, temporal, arg)[1] if isinstance(arg, Const) and arg.kind is Kind.TEXT else arg
+            together(self.scope, model, arg)[1] if isinstance(arg, Const) and arg.kind in written else arg
             for arg in args
         )
 

@@ -48,6 +48,15 @@ def as_moment(text: str) -> dt.date | dt.datetime | None:
     return None
 
 
+def written_moment(function: str, value: Any) -> dt.date | dt.datetime | None:
+    """What date('2024-03-01') or datetime('2024-03-01 10:00') means; None for what is not ISO text."""
+    moment = as_moment(value) if isinstance(value, str) else None
+    if moment is None:
+        return None
+    at = moment if isinstance(moment, dt.datetime) else dt.datetime.combine(moment, dt.time())
+    return at if function == "datetime" else at.date()
+
+
 def together(scope: Scope, left: Typed, right: Typed) -> tuple[Typed, Typed]:
     """Two sides of a comparison as one kind: ISO text becomes a date, a bare date reads a datetime's day."""
     if isinstance(right, Const) and not isinstance(left, Const):
@@ -96,6 +105,12 @@ def _dates_alike(left: Typed, right: Typed) -> tuple[Typed, Typed]:
 def require_alike(scope: Scope, left: Typed, right: Typed) -> None:
     """Comparing different kinds is an issue with the cast that fixes it."""
     a, b = left.kind, right.kind
+    if a is b is Kind.DATETIME and bool(left.facets.zone) != bool(right.facets.zone):
+        scope.refuse(
+            "kinds_differ",
+            "This compares a time of a zone with a time of none.",
+            "Compare their date(x), or write the time in quotes.",
+        )
     if a is None or b is None or a == b or (a.numeric and b.numeric):
         return
     scope.refuse("kinds_differ", f"This compares {_a(a)} with {_a(b)}.", _cast_hint(left, right))

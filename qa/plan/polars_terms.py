@@ -139,10 +139,10 @@ class PolarsTerms:
         if typed in self.hoisted:
             return pl.col(self.hoisted[typed]).first()
         function = function_of(typed.function)
-        args: tuple[pl.Expr, ...] = tuple(self(arg) if function.codes else self.plain(arg) for arg in typed.args)
+        args = tuple(self.in_rows(arg, self(arg) if function.codes else self.plain(arg)) for arg in typed.args)
         if function.ordered and typed.order:
             args = tuple(arg.sort_by(**order_arguments(typed.order)) for arg in args)
-        where = None if typed.where is None else self(typed.where)
+        where = None if typed.where is None else self.in_rows(typed.where, self(typed.where))
         if where is not None and function.ordered and typed.order:
             where = where.sort_by(**order_arguments(typed.order))
         if where is not None and not args:
@@ -160,11 +160,23 @@ class PolarsTerms:
             return value
         return value.over([self(ref) for ref in typed.by])
 
+    def in_rows(self, typed: Typed, value: pl.Expr) -> pl.Expr:
+        """A value that is the same for all rows, once for each of them: `sum(2)` adds as many twos as there are rows."""
+        return value if self.by_row(typed) else pl.when(pl.int_range(pl.len()) >= 0).then(value)
+
+    def by_row(self, typed: Typed) -> bool:
+        match typed:
+            case Ref() | Windowed():
+                return True
+            case Aggregate():
+                return bool(typed.by) and typed not in self.hoisted
+        return any(self.by_row(child) for child in typed.children)
+
     def windowed(self, typed: Windowed) -> pl.Expr:
         if typed.function == "row_index":
             return pl.col("n0")
         assert self.window is not None
-        args = tuple(self.plain(arg) for arg in typed.args)
+        args = tuple(self.in_rows(arg, self.plain(arg)) for arg in typed.args)
         return self.window(typed, args, dict(typed.options))
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from sqlglot import exp
 
+from qa.plan.functions.aggregates import edge_keys
 from qa.plan.functions.sqltools import DATE, DOUBLE, HUGEINT, Sql, call, cast, number, text, when
 from qa.plan.functions.table import Call
 from qa.plan.polars_terms import function_of
@@ -91,6 +92,8 @@ class SqlTerms:
         function = function_of(typed.function)
         if typed.by is not None and typed.function in ("first", "last"):
             return self.edge(typed)
+        if typed.by is not None and typed.function in ("arg_max", "arg_min"):
+            return self.extreme(typed)
         args = tuple(self(arg) for arg in typed.args)
         if function.ordered and typed.order:
             args = (exp.Order(this=args[0], expressions=ordered(typed.order)), *args[1:])
@@ -115,6 +118,19 @@ class SqlTerms:
             partition_by=[self(ref) for ref in typed.by or ()],
             order=order,
             spec=whole,
+        )
+
+    def extreme(self, typed: Aggregate) -> Sql:
+        """The value of the largest or smallest row of a partition, likewise."""
+        value, by = (self(arg) for arg in typed.args)
+        if typed.where is not None:
+            by = when(self(typed.where), by)
+        value = when(exp.Not(this=exp.Is(this=by.copy(), expression=exp.Null())), value)
+        keys = edge_keys(value, by, typed.function == "arg_max")
+        return exp.Window(
+            this=exp.FirstValue(this=value.copy()),
+            partition_by=[self(ref) for ref in typed.by or ()],
+            order=exp.Order(expressions=keys) if keys else None,
         )
 
     def windowed(self, typed: Windowed) -> Sql:

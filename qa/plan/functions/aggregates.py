@@ -13,6 +13,7 @@ from qa.plan.functions.sqltools import (
     BIGINT,
     DOUBLE,
     HUGEINT,
+    TIMESTAMP,
     Sql,
     both,
     call,
@@ -89,6 +90,8 @@ def _mean_gives(call: Call) -> Facets:
     first = call.first
     if first.kind is Kind.BOOLEAN:
         return Facets(Kind.NUMBER, True, role=Role.PERCENT, unit="fraction")
+    if first.kind in (Kind.DATE, Kind.DATETIME):
+        return Facets(Kind.DATETIME, True, zone=first.zone)
     kept = first.role if first.role in (Role.CURRENCY, Role.PERCENT, Role.RATE, Role.BALANCE) else None
     return Facets(
         Kind.DURATION if first.kind is Kind.DURATION else Kind.NUMBER,
@@ -103,13 +106,27 @@ def _double(call: Call, x: pl.Expr) -> pl.Expr:
     return x.cast(pl.Float64) if call.first.kind in (Kind.BOOLEAN, Kind.DECIMAL) else x
 
 
+_YEAR_1 = 62_135_596_800_000_000
+"""Microseconds from the year 1 to 1970: moments counted from there are never negative, so halves go one way."""
+
+
 def _mean(call: Call, x: pl.Expr) -> pl.Expr:
+    if call.first.kind in (Kind.DATE, Kind.DATETIME):
+        moments = x.cast(pl.Datetime("us", call.first.zone)).dt.epoch("us").cast(pl.Int128) + _YEAR_1
+        middle = pl.when(x.count() > 0).then(moments.sum() // x.count().cast(pl.Int128)) - _YEAR_1
+        return middle.cast(pl.Int64).cast(pl.Datetime("us", call.first.zone))
     return _double(call, x).mean()
 
 
-def _sql_mean(call: Call, x: Sql) -> Sql:
-    value = exp.Avg(this=cast(cast(x, BIGINT) if call.first.kind is Kind.BOOLEAN else x, DOUBLE))
-    return cast(value, BIGINT) if call.first.kind is Kind.DURATION else value
+def _sql_mean(call_: Call, x: Sql) -> Sql:
+    if call_.first.kind in (Kind.DATE, Kind.DATETIME):
+        moment = x.copy() if call_.first.zone else cast(x.copy(), TIMESTAMP)
+        moments = both(exp.Add, cast(call("epoch_us", moment), HUGEINT), number(_YEAR_1))
+        middle = both(exp.IntDiv, exp.Sum(this=moments), exp.Count(this=x.copy()))
+        made = call("make_timestamp", cast(both(exp.Sub, middle, number(_YEAR_1)), BIGINT))
+        return call("timezone", text("UTC"), made) if call_.first.zone else made
+    value = exp.Avg(this=cast(cast(x, BIGINT) if call_.first.kind is Kind.BOOLEAN else x, DOUBLE))
+    return cast(value, BIGINT) if call_.first.kind is Kind.DURATION else value
 
 
 def _same(call: Call) -> Facets:
@@ -199,13 +216,19 @@ def _arg_min(value: pl.Expr, by: pl.Expr) -> pl.Expr:
     return value.filter(by == by.min()).min()
 
 
+def edge_keys(value: Sql, by: Sql, descending: bool) -> list[exp.Ordered]:
+    """The order in which the wanted value comes first. DuckDB takes no constant as a key, and none is needed."""
+    keys = [
+        exp.Ordered(this=by, desc=descending, nulls_first=False),
+        exp.Ordered(this=value.copy(), desc=False, nulls_first=False),
+    ]
+    return [key for key in keys if key.find(exp.Column)]
+
+
 def _sql_arg(descending: bool) -> Any:
     def lower(value: Sql, by: Sql) -> Sql:
-        keys = [
-            exp.Ordered(this=by, desc=descending, nulls_first=False),
-            exp.Ordered(this=value.copy(), desc=False, nulls_first=False),
-        ]
-        return exp.First(this=exp.Order(this=value, expressions=keys))
+        keys = edge_keys(value, by, descending)
+        return exp.First(this=exp.Order(this=value, expressions=keys) if keys else value)
 
     return lower
 
@@ -256,7 +279,7 @@ FUNCTIONS: tuple[Function, ...] = (
         missing="Missing values are skipped; of fewer than two it is missing.", examples=(Example("std(x)", 1.0, _N),), words=("standard deviation", "std", "spread"), typed=True),
     aggregate("var", "x: numeric", lambda call: Facets(Kind.NUMBER, True), lambda call, x: _double(call, x).var(ddof=1), lambda call, x: exp.Variance(this=cast(x, DOUBLE)), "Sample variance (n - 1).",
         missing="Missing values are skipped; of fewer than two it is missing.", examples=(Example("var(x)", 1.0, _N),), words=("variance",), typed=True),
-    aggregate("mode", "x: any", _same, _mode, _sql_mode, "The most frequent value; of several the smallest, with a warning.",
+    aggregate("mode", "x: single", _same, _mode, _sql_mode, "The most frequent value; of several the smallest, with a warning.",
         examples=(Example("mode(x)", "b", {"x": ["b", "a", "b", None, None, None]}), Example("mode(x)", 1, {"x": [2, 1, 2, 1]})), words=("most common", "most frequent", "mode"), exempt=True),
     aggregate("first", "x: any", _same, lambda x: x.drop_nulls().first(), lambda x: exp.First(this=x), "The first value in the order of the rows.",
         examples=(Example("first(x)", 3, _N),), words=("first",), ordered=True, exempt=True),

@@ -389,6 +389,10 @@ def common(facets: list[Facets], nullable: bool) -> Facets:
         return Facets(Kind.NUMBER, nullable, **extra)
     if kinds == {Kind.DATE, Kind.DATETIME}:
         return Facets(Kind.DATETIME, nullable)
+    if kinds == {Kind.DATETIME} and len({f.zone for f in known}) > 1:
+        raise PlanError(
+            Issue("kinds_differ", "", "The branches hold times of different zones.", "Use date(x), or one zone.")
+        )
     if len(kinds) > 1:
         names = ", ".join(sorted(kind.value for kind in kinds if kind))
         raise PlanError(
@@ -406,7 +410,9 @@ def alike(kind: Kind | None, values: tuple[Any, ...], args: tuple[Any, ...]) -> 
     """Branch values as one Polars type."""
     to: Any = {Kind.NUMBER: pl.Float64, Kind.DATETIME: pl.Datetime("us"), Kind.TEXT: pl.String}.get(kind or Kind.TEXT)
     return [
-        value.cast(to) if to is not None and not (kind is Kind.DATETIME and arg.kind is Kind.DATETIME) else value
+        value.cast(to)
+        if to is not None and not (kind is Kind.DATETIME and arg.kind in (Kind.DATETIME, None))
+        else value
         for value, arg in zip(values, args, strict=True)
     ]
 
@@ -474,7 +480,9 @@ def _coalesce_gives(call: Call) -> Facets:
 
 
 def _null_if_gives(call: Call) -> Facets:
-    left = call.first
+    left, right = call.first, call.args[1].facets
+    if left.kind is not right.kind or left.zone != right.zone:
+        common([left, right], True)
     return Facets(left.kind, True, left.low, left.high, left.role, left.unit, left.zone)
 
 
@@ -486,7 +494,7 @@ CONDITIONALS = (
         missing="A missing condition gives missing.", examples=(Example("case when x > 1 then 'big' when x == 1 then 'one' end", ["one", "big", None], _X),), typed=True),
     row("coalesce", "x: any*", _coalesce_gives, _coalesce, lambda call, *args: exp.Coalesce(this=sql_alike(_coalesce_gives(call).kind, args, call.args)[0], expressions=sql_alike(_coalesce_gives(call).kind, args, call.args)[1:]),
         "The first value that is not missing.", missing="Missing only when all are.", examples=(Example("coalesce(x, 0)", [1, 2, 0], _X),), words=("or else", "filled with"), typed=True),
-    row("null_if", "x: any, y: any", _null_if_gives, lambda x, y: pl.when(x != y).then(x).when(y.is_null()).then(x), lambda x, y: exp.Nullif(this=x, expression=y),
+    row("null_if", "x: single, y: single", _null_if_gives, lambda x, y: pl.when(x != y).then(x).when(y.is_null()).then(x), lambda x, y: exp.Nullif(this=x, expression=y),
         "Missing where x equals y, else x.", examples=(Example("null_if(x, 2)", [1, None, None], _X),)),
     row("row_index", "", lambda call: Facets(Kind.INTEGER, False), lambda: pl.col("n0"), lambda: exp.column("n0", quoted=True), "The row's number in the order of the rows, counted from 1.",
         missing="Never missing.", examples=(Example("row_index()", [1, 2, 3], _X),), words=("row number",)),

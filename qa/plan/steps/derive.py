@@ -28,7 +28,7 @@ from qa.plan.steps.step import (
     without,
     worded,
 )
-from qa.plan.typed import Output, Watch
+from qa.plan.typed import Output
 from qa.types import Column, Schema
 
 
@@ -99,12 +99,9 @@ class CheckedDerive(CheckedStep):
         derived = with_outputs(self.ready(frame, *formulas), self.outputs, lower)
         return derived.drop(POSITION) if uses_position(*formulas) else derived
 
-    def tallies(self, frame: pl.LazyFrame, lower: PolarsLowering) -> list[tuple[Watch, pl.LazyFrame]]:
-        """Counted on the rows with the new columns: a later formula sees the earlier ones."""
-        if not self.watches:
-            return []
-        frame = self.ready(frame, *(o.typed for o in self.outputs), *(w.condition for w in self.watches))
-        return super().tallies(with_outputs(frame, self.outputs, lower), lower)
+    def counted_on(self, frame: pl.LazyFrame, lower: PolarsLowering) -> pl.LazyFrame:
+        """The rows with the new columns: a later formula sees the earlier ones."""
+        return with_outputs(self.ready(frame, *(o.typed for o in self.outputs)), self.outputs, lower)
 
     def sql(self, source: exp.Table, lower: SqlLowering) -> exp.Expression:
         formulas = [o.typed for o in self.outputs]

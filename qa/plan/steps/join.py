@@ -259,7 +259,7 @@ class CheckedJoin(CheckedStep):
             found.append(
                 (
                     Watch(f"{{n}} rows of {self.owner} match nothing and do not show.", _ALWAYS),
-                    right.join(left.select(self.keys.left_ids), how="anti", **back).select(size),
+                    right.join(left.select(list(dict.fromkeys(self.keys.left_ids))), how="anti", **back).select(size),
                 )
             )
         return found

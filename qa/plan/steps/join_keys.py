@@ -67,8 +67,12 @@ class Keys:
         ]
 
     def kept(self) -> list[tuple[str, str]]:
-        """(left column, right key) to fill the left key from in a full join."""
-        return [(left.column.id, pair.right_id) for pair in self.pairs if (left := _column(pair.left)) is not None]
+        """(left column, right key) to fill the left key from in a full join; the first, where a column is matched twice."""
+        found: dict[str, str] = {}
+        for pair in self.pairs:
+            if (left := _column(pair.left)) is not None:
+                found.setdefault(left.column.id, pair.right_id)
+        return list(found.items())
 
     def sql_condition(self, left: str, right: str) -> exp.Expression:
         pairs: list[exp.Expression] = [

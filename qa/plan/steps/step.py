@@ -105,7 +105,7 @@ class CheckedStep(ABC):
         """What is counted beside the answer: each watch with a frame of one cell."""
         if not self.watches:
             return []
-        ready = self.ready(frame, *(watch.condition for watch in self.watches))
+        ready = self.ready(self.counted_on(frame, lower), *(watch.condition for watch in self.watches))
         return [
             (watch, ready.select(lower.terms(watch.condition).sum().cast(pl.Int64).alias("n")))
             for watch in self.watches
@@ -113,9 +113,14 @@ class CheckedStep(ABC):
 
     def guarded(self, frame: pl.LazyFrame, lower: PolarsLowering) -> list[tuple[Guard, pl.LazyFrame]]:
         """Each guard with a frame of one cell: in how many groups its condition is true."""
+        frame = self.counted_on(frame, lower) if self.guards else frame
         return [
             (guard, frame.select(lower.terms(guard.condition).alias("n").cast(pl.Int64).sum())) for guard in self.guards
         ]
+
+    def counted_on(self, frame: pl.LazyFrame, lower: PolarsLowering) -> pl.LazyFrame:
+        """The rows entering, with what watches and guards may read beside their columns."""
+        return frame
 
     def ready(self, frame: pl.LazyFrame, *formulas: Typed) -> pl.LazyFrame:
         """The frame with row numbers, where a formula uses them."""

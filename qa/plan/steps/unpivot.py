@@ -64,6 +64,7 @@ class Unpivot(Step):
         )
         return CheckedUnpivot(
             step=self,
+            uses_order=True,
             before=scope.schema,
             after=after,
             kept=kept,

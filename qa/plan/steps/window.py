@@ -138,11 +138,14 @@ class CheckedWindow(CheckedStep):
         return replace(lower.terms, window=lowered)
 
     def polars(self, frame: pl.LazyFrame, lower: PolarsLowering) -> pl.LazyFrame:
+        return self.counted_on(frame, lower).drop([*self.hidden, "n0"], strict=False)
+
+    def counted_on(self, frame: pl.LazyFrame, lower: PolarsLowering) -> pl.LazyFrame:
+        """The rows with the keys and the new columns: a later formula sees the earlier ones."""
         frame = with_outputs(frame, self.first, lower)
         frame = self.ready(frame, *(o.typed for o in self.outputs))
         frame = frame.sort(**order_arguments(self.full)) if self.full else frame
-        frame = with_outputs(frame, self.outputs, lower, self.polars_terms(lower))
-        return frame.drop([*self.hidden, "n0"], strict=False)
+        return with_outputs(frame, self.outputs, lower, self.polars_terms(lower))
 
     def sql_terms(self, lower: SqlLowering) -> SqlTerms:
         day = (
