@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from qa.plan.functions import FUNCTIONS
 from qa.planner.offline import formula as write
 from qa.planner.offline.conditions import Conditions
-from qa.planner.offline.index import unique_values
+from qa.planner.offline.index import TITLES, mostly_unique, unique_values
 from qa.planner.offline.lexicon import Lexicon
 from qa.planner.offline.link import Linker
 from qa.planner.offline.nodes import Filter, Node
@@ -235,6 +235,17 @@ class Grounds:
             return False
         rowlike = unique_values(self.index.table, column) or column.role is Role.ID
         return rowlike and before in ("o", "p", "k", "e", "i") and node.text.lower() != column.name.lower()
+
+    def label(self) -> Column | None:
+        """The column that names what a row is called here: `car_name` for `which cars …`, `Album title` for `albums`."""
+        nouns = {self.lex.lemma(w) for n in self.row if n.letter in "nl" for w in n.word.split()}
+        found = []
+        for column in self.index.columns:
+            words = [self.lex.lemma(word) for word in header_words(column.name)]
+            about = set(words) - TITLES
+            if column.kind is Kind.TEXT and len(about) == 1 and len(words) > 1 and about <= nouns:
+                found.append(column)
+        return found[0] if len(found) == 1 and mostly_unique(self.index.table, found[0]) else None
 
     def _coordinated(self, targets: list[Node]) -> bool:
         """True when the targets are listed together: `name, country and age`."""

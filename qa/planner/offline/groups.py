@@ -208,7 +208,9 @@ class Groups(Grounds):
                 or unique_values(self.index.table, column)
                 or self._noun_of_rows(column)
             ):
-                pass
+                if column.nullable and column.kind is Kind.TEXT and not keys:
+                    query.metrics = [(f"count({self.name(column)})", "rows")]
+                    query.notes.append(f"rows with a {column.name} counted")
             elif column.kind is Kind.TEXT:
                 once = Query(query.source, filters=list(query.filters), notes=[f"each {column.name} counted once"])
                 once.metrics = [(f"count_distinct({self.name(column)})", f"distinct {column.name}")]

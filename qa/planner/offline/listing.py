@@ -66,6 +66,11 @@ class Listing(Groups):
             query.order.append(f"{name} {direction}")
         if not columns and not (self._lists_rows(asked) and (query.filters or query.order)):
             raise NotRead("?")
+        named = (
+            self.label() if not columns and self.row[0].letter == "s" and self.row[0].word in self.lex.naming else None
+        )
+        if named is not None:
+            query.columns = [self.name(named)]
         return True
 
     def _one_measure(self, targets: list[Node]) -> bool:

@@ -55,6 +55,9 @@ class Superlatives(Groups):
             return supers
         direction = loose[0][0]
         shape = "".join(n.letter for n in self.row)
+        if asked.top and shape.startswith("k"):
+            # `how many songs were in the top 10` counts rows, it does not rank by their number
+            raise NotRead("top")
         if asked.metrics and asked.top and shape.find("G") < shape.find("t"):
             # `the average of the top 5` is an average of a few rows, not a ranking
             raise NotRead("top")
@@ -191,6 +194,8 @@ class Superlatives(Groups):
             raise NotRead("?")
         if adjective and (asked.rows or asked.top) and not any(t for t in asked.targets) and not asked.counts:
             query.order, query.limit = [f"{self.name(column)} {'desc' if direction == 'max' else 'asc'}"], 1
+            named = self.label()
+            query.columns = [self.name(named)] if named is not None else []
             return True
         query.metrics = [self.aggregate(direction, column)]
         return True

@@ -42,6 +42,7 @@ class Lexicon:
     less_is_better: frozenset[str]
     more_is_better: frozenset[str]
     personal: frozenset[str]
+    naming: frozenset[str]
     asks: Mapping[str, tuple[str, ...]]
     months: Mapping[str, int]
     ordinals: Mapping[str, int]
@@ -109,6 +110,7 @@ def lexicon(language: str = "en") -> Lexicon:
         less_is_better=frozenset(data["less_is_better"].split()),
         more_is_better=frozenset(data["more_is_better"].split()),
         personal=frozenset(data["personal"]),
+        naming=frozenset(data["naming"]),
         asks={key: tuple(names) for key, names in data["asks"].items()},
         months=months,
         ordinals=data["ordinals"],
