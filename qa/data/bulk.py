@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 import polars as pl
 
-from qa.data.columns import named_for_text, padded, plain_whole, proves_point
+from qa.data.columns import named_for_text, padded, plain_whole, powers, proves_point
 from qa.data.grid import Grid
 from qa.data.names import display_names
 from qa.data.options import ReadOptions
@@ -40,7 +40,12 @@ class _Growing:
             self.chunks.append(whole)
             return
         real = cells.cast(pl.Float64, strict=False)
-        if real.null_count() == cells.null_count() and real.is_finite().all() and not padded(cells):
+        if (
+            real.null_count() == cells.null_count()
+            and real.is_finite().all()
+            and not padded(cells)
+            and not powers(cells)
+        ):
             self.kind = "real"
             self.proven = self.proven or proves_point(cells)
             self.chunks.append(real)

@@ -19,7 +19,7 @@ from qa.data.table import LoadReport, Profile, Table
 from qa.errors import Issue, LoadError
 from qa.types import Column, Kind, Role
 
-READER = "2026-12-01.1"
+READER = "2026-12-01.2"
 """Part of every digest: a reader that decides otherwise must not find the tables of an older one."""
 
 ENUM_MOST = 10_000

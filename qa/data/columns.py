@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -10,13 +11,14 @@ import polars as pl
 from qa.data.categories import NONE, Variants, variants
 from qa.data.durations import says_when
 from qa.data.extremes import largest, smallest
-from qa.data.identifiers import LONGEST_NUMBER, named_code
+from qa.data.identifiers import LONGEST_NUMBER, POWER, named_code
 from qa.data.names import display_names
 from qa.data.options import ReadOptions
 from qa.data.raw import Raw
 from qa.data.reading import Hints, Reading
 from qa.data.sentinels import sentinel
 from qa.data.table import Assumption, Unreadable
+from qa.data.units import unit
 from qa.data.values import Decision, decide
 from qa.data.words import Words, quoted
 from qa.types import Kind, Role
@@ -205,7 +207,7 @@ def plain_numbers(column: pl.Series) -> Reading | None:
     if not head.str.contains(r"[.eE]").any() and (whole := plain_whole(column)) is not None:
         return Reading(Kind.INTEGER, whole, "numbers")
     number = column.cast(pl.Float64, strict=False)
-    if number.null_count() != column.null_count() or not number.is_finite().all() or padded(column):
+    if number.null_count() != column.null_count() or not number.is_finite().all() or padded(column) or powers(column):
         return None
     proven = proves_point(head) or proves_point(column.drop_nulls())
     return Reading(Kind.NUMBER, number, "numbers, decimal point", decimal=".") if proven else None
@@ -228,6 +230,12 @@ def padded(column: pl.Series) -> bool:
     """Is any cell a zero before more digits?"""
     zero = column.str.starts_with("0") | column.str.starts_with("-0")
     return bool(zero.any()) and bool(column.filter(zero).str.contains(r"^-?0\d").any())
+
+
+def powers(column: pl.Series) -> bool:
+    """Is any cell like `1E5`, which may be a code?"""
+    lettered = column.filter(column.str.contains_any(["e", "E"]))
+    return len(lettered) > 0 and bool(lettered.str.contains(POWER).any())
 
 
 def proves_point(cells: pl.Series) -> bool:
@@ -454,6 +462,18 @@ def _with_unit_row(raw: Raw, index: int, column: Typed) -> Typed:
     """A role or unit that a number format or a row under the header states."""
     if (fact := raw.facts.get(f"c{index}")) and column.kind.numeric and column.role is None and column.unit is None:
         return replace(column, role=fact[0], unit=fact[1], why=f"{column.why}, formatted as {fact[0].value}")
+    if column.kind.numeric and column.role is None and column.unit is None:
+        column = _with_header_unit(raw.headers[index], column)
     if raw.units is None or not raw.units[index] or column.unit or not column.kind.numeric:
         return column
     return replace(column, unit=raw.units[index].strip("[]() "))
+
+
+_IN_BRACKETS = re.compile(r"[\[(]\s*([^\[\]()]{1,12}?)\s*[\])]\s*$")
+
+
+def _with_header_unit(header: str, column: Typed) -> Typed:
+    """The unit that a header states in brackets: `weight (kg)`, `speed [km/h]`."""
+    found = _IN_BRACKETS.search(header)
+    known = unit(found[1]) if found else None
+    return column if known is None else replace(column, unit=known.sign)

@@ -55,11 +55,14 @@ _SHAPES: tuple[tuple[str, str], ...] = (
         + _TIME,
     ),
     ("month name and year", r"^" + _MONTH + r"[-/., ]*'?(?P<year>\d{4})$"),
+    ("month name and short year", r"^" + _MONTH + r"(?:[-/]| ?')(?P<year>\d{2})$"),
     ("year and month", r"^(?P<year>(?:1[5-9]|2[01])\d{2})[-/](?P<month>\d{1,2})$"),
     ("month and year", r"^(?P<month>\d{1,2})[-/](?P<year>(?:1[5-9]|2[01])\d{2})$"),
 )
 _PARTS = ("year", "month", "day", "first", "middle", "mark", "hour", "minute", "second", "fraction", "half", "zone")
-_MONTH_ONLY = ("month name and year", "year and month", "month and year")
+_MONTH_ONLY = ("month name and year", "month name and short year", "year and month", "month and year")
+LAST_SHORT_YEAR = 68
+_BIRTH = re.compile(r"birth|born|\bdob\b|geburt|geboren|naissance|nacimiento|nascita|nascimento", re.IGNORECASE)
 _DAY_PART = (
     r"(?P<hour>\d{1,2}):(?P<minute>\d{2})(?::(?P<second>\d{2})(?:[.,](?P<fraction>\d{1,9}))?)?\s*(?P<half>[ap]\.?m\.?)?"
 )
@@ -83,12 +86,13 @@ def moment(words: Words, hints: Hints, *, name: str, rows_in_order: pl.Series | 
     if parts["shape"].null_count() == len(parts):
         return None
     order = _order(parts, words, hints, name, rows_in_order)
-    frame = _calendar(parts, order.dayfirst)
+    pivot = _pivot(parts, name)
+    frame = _calendar(parts, order.dayfirst, pivot)
     day = _dates(frame)
     if day.null_count() == len(day):
         return None
     notes = [order.assumption] if order.assumption else []
-    notes += _year_notes(frame, words, name) + _month_notes(parts, day, words, name)
+    notes += _year_notes(frame, words, name, pivot) + _month_notes(parts, day, words, name)
     shapes = _shapes_said(parts, day, words)
     proven = order.dayfirst if order.known == "proven" else None
     unproven = "dayfirst" if order.known in ("supposed", "table") else None
@@ -141,7 +145,8 @@ def iso(words: Words) -> Reading | None:
 
 def _parts(words: Words) -> pl.DataFrame:
     """Each word's year, month, day, time and zone as texts, with the shape it was found in."""
-    text = words.lower.str.normalize("NFKD").str.replace_all(r"\p{M}", "")
+    east = words.lower.str.replace(r"^(\d{4})\s*[年년]\s*(\d{1,2})\s*[月월](?:\s*(\d{1,2})\s*[日일])?", "$1-$2-$3")
+    text = east.str.replace(r"^(\d{4}-\d{1,2})-$", "$1").str.normalize("NFKD").str.replace_all(r"\p{M}", "")
     result = pl.DataFrame({"text": text, "rows": words.counts}).with_row_index("at")
     found: list[pl.DataFrame] = []
     rest = result
@@ -215,7 +220,7 @@ def _supposed(
         day, month = ("first", "middle") if dayfirst else ("middle", "first")
         one = either.head(1).select(
             pl.concat_str(
-                _year(pl.col("year")).cast(pl.String),
+                _year(pl.col("year"), LAST_SHORT_YEAR).cast(pl.String),
                 pl.col(month).cast(pl.String).str.zfill(2),
                 pl.col(day).cast(pl.String).str.zfill(2),
                 separator="-",
@@ -249,7 +254,7 @@ def _sorted_as(numeric: pl.DataFrame, words: Words, rows: pl.Series | None) -> b
         day, month = ("first", "middle") if dayfirst else ("middle", "first")
         key = numeric.select(
             words.values.gather(numeric["at"]).alias("word"),
-            (_year(pl.col("year")) * 10_000 + pl.col(month) * 100 + pl.col(day)).alias("key"),
+            (_year(pl.col("year"), LAST_SHORT_YEAR) * 10_000 + pl.col(month) * 100 + pl.col(day)).alias("key"),
         )
         run = (
             rows.alias("word")
@@ -287,14 +292,23 @@ def _order_said(order: _Order) -> str:
     return f", {_first(order.dayfirst)}, {how}"
 
 
-def _year(text: pl.Expr) -> pl.Expr:
-    """Two digits count from 1969 to 2068."""
+def _pivot(parts: pl.DataFrame, name: str) -> int:
+    """The last of the two-digit years that is of this century: this year's for births, 30 beside years of the last
+    century (nothing then hints at the far future), else 68."""
+    if _BIRTH.search(name):
+        return dt.date.today().year % 100
+    short = parts.filter(pl.col("year").str.strip_chars("'").str.len_bytes() <= 2)["year"].str.strip_chars("'")
+    return 30 if (short.cast(pl.Int64, strict=False) > LAST_SHORT_YEAR).any() else LAST_SHORT_YEAR
+
+
+def _year(text: pl.Expr, pivot: int) -> pl.Expr:
+    """Two digits up to the pivot are years of this century."""
     number = text.str.strip_chars("'").cast(pl.Int64, strict=False)
     short = text.str.strip_chars("'").str.len_bytes() <= 2
-    return pl.when(short & (number <= 68)).then(number + 2000).when(short).then(number + 1900).otherwise(number)
+    return pl.when(short & (number <= pivot)).then(number + 2000).when(short).then(number + 1900).otherwise(number)
 
 
-def _calendar(parts: pl.DataFrame, dayfirst: bool) -> pl.DataFrame:
+def _calendar(parts: pl.DataFrame, dayfirst: bool, pivot: int) -> pl.DataFrame:
     """Whole numbers for year, month, day; a cell whose own numbers prove the other order is read in that."""
     first, middle = pl.col("first").cast(pl.Int64), pl.col("middle").cast(pl.Int64)
     swapped = (middle > 12) if dayfirst else (first <= 12) | (middle > 12)
@@ -306,7 +320,7 @@ def _calendar(parts: pl.DataFrame, dayfirst: bool) -> pl.DataFrame:
         "at",
         "rows",
         "shape",
-        _year(pl.col("year")).alias("year"),
+        _year(pl.col("year"), pivot).alias("year"),
         (pl.col("year").str.strip_chars("'").str.len_bytes() <= 2).alias("short_year"),
         pl.when(numeric).then(pl.when(swapped).then(first).otherwise(middle)).otherwise(month).alias("month"),
         pl.when(numeric)
@@ -351,8 +365,11 @@ def _dates(frame: pl.DataFrame) -> pl.Series:
 def _moments(
     frame: pl.DataFrame, day: pl.Series, words: Words, name: str
 ) -> tuple[pl.Series, str | None, list[Assumption]]:
+    midnight = (pl.col("hour") == 24) & (pl.col("minute") == 0) & (pl.col("second").fill_null(0) == 0)
     valid = (
-        (pl.col("hour").fill_null(0) < 24) & (pl.col("minute").fill_null(0) < 60) & (pl.col("second").fill_null(0) < 61)
+        ((pl.col("hour").fill_null(0) < 24) | midnight)
+        & (pl.col("minute").fill_null(0) < 60)
+        & (pl.col("second").fill_null(0) < 61)
     )
     clock = pl.duration(
         hours=pl.col("hour").fill_null(0),
@@ -425,7 +442,7 @@ def _moments(
     return utc, zone, notes
 
 
-def _year_notes(frame: pl.DataFrame, words: Words, name: str) -> list[Assumption]:
+def _year_notes(frame: pl.DataFrame, words: Words, name: str, pivot: int) -> list[Assumption]:
     short = frame.filter(pl.col("short_year") & pl.col("day").is_not_null())
     if short.height == 0:
         return []
@@ -436,7 +453,7 @@ def _year_notes(frame: pl.DataFrame, words: Words, name: str) -> list[Assumption
             column=name,
             damage=2,
             reversal=f"--as {name}=text",
-            message=f"{int(short['rows'].sum()):,} dates in {name!r} have years of two digits; they were read as {low} to {high} (00-68 are 2000s).",
+            message=f"{int(short['rows'].sum()):,} dates in {name!r} have years of two digits; they were read as {low} to {high} (00-{pivot:02d} are 2000s).",
         )
     ]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import polars as pl
 
@@ -115,14 +116,16 @@ def _sign() -> pl.Expr:
 
 
 def epoch(values: pl.Series, *, name: str) -> Reading | None:
-    """Whole numbers as moments since 1970, when the name speaks of a moment and all of them lie in 1990-2100."""
-    if not says_when(name) or values.dtype != pl.Int64:
+    """Numbers as moments since 1970, when the name speaks of a moment and all of them lie in 1990-2100."""
+    if not says_when(name) or values.dtype not in (pl.Int64, pl.Float64):
         return None
     low, high = smallest(values), largest(values)
     for label, scale, short in _SCALES:
         if low is not None and high is not None and _FROM * scale <= low and high <= _TO * scale:
             micros = values * (1_000_000 // scale) if scale <= 1_000_000 else values // 1_000
-            moments = micros.cast(pl.Datetime("us", "UTC"))
+            moments = (micros.round(0).cast(pl.Int64) if values.dtype == pl.Float64 else micros).cast(
+                pl.Datetime("us", "UTC")
+            )
             example = values.drop_nulls()[0]
             seen = moments.drop_nulls()[0].isoformat()
             note = Assumption(
@@ -135,4 +138,26 @@ def epoch(values: pl.Series, *, name: str) -> Reading | None:
             return Reading(
                 Kind.DATETIME, moments, f"{label} since 1970 ({short}), zone UTC", zone="UTC", assumptions=(note,)
             )
-    return None
+    return _mixed_epoch(values, name) if values.dtype == pl.Int64 else None
+
+
+def _mixed_epoch(values: pl.Series, name: str) -> Reading | None:
+    """Seconds and finer counts mixed in one column: each number by its own size."""
+    scale: Any = pl.when(False).then(pl.lit(None, pl.Int64))
+    for _, each, _ in _SCALES[:3]:
+        scale = scale.when(pl.col("v").is_between(_FROM * each, _TO * each)).then(pl.lit(each, pl.Int64))
+    scaled = values.alias("v").to_frame().select("v", scale.otherwise(None).alias("scale"))
+    if scaled.height == 0 or scaled["scale"].null_count():
+        return None
+    said = [label for label, each, _ in _SCALES if (scaled["scale"] == each).any()]
+    note = Assumption(
+        code="epoch",
+        column=name,
+        damage=3,
+        reversal=f"--as {name}=integer",
+        message=f"Numbers in {name!r} mix {' and '.join(said)} since 1970 in UTC; each was read by its own size.",
+    )
+    moments = scaled.select((pl.col("v") * (1_000_000 // pl.col("scale"))).cast(pl.Datetime("us", "UTC"))).to_series()
+    return Reading(
+        Kind.DATETIME, moments, f"{' and '.join(said)} since 1970, zone UTC", zone="UTC", assumptions=(note,)
+    )

@@ -9,7 +9,7 @@ from typing import Any
 import polars as pl
 
 from qa.data.affixes import Affix, affix
-from qa.data.extremes import largest, smallest
+from qa.data.extremes import largest, share, smallest
 from qa.data.reading import Hints, Reading
 from qa.data.table import Assumption
 from qa.data.words import Words
@@ -147,13 +147,14 @@ def _decimal_mark(frame: pl.DataFrame, words: Words, hints: Hints, name: str) ->
     if dots and commas:
         mark = "." if dots >= commas else ","
         count = open_dot + open_comma
+        unclear = f" and {count:,} unclear ones with a decimal {_spoken(mark)}" if count else ""
         mixed = Assumption(
             code="mixed_decimals",
             column=name,
             damage=3,
             reversal=f"--decimal '{',' if mark == '.' else '.'}'",
             message=f"{name!r} mixes decimal points ({dots:,} cells) and decimal commas ({commas:,}); each clear cell was read "
-            f"in its own style and {count:,} unclear ones with a decimal {_spoken(mark)}.",
+            f"in its own style{unclear}.",
         )
         return mark, "mixed", [mixed]
     if dots or commas:
@@ -224,6 +225,8 @@ def _value(frame: pl.DataFrame, affixes: dict[str, Affix | None], mark: str) -> 
     scale = {key: a.unit.factor if a.unit else 1.0 for key, a in known.items()}
     offset = {key: a.unit.offset if a.unit else 0.0 for key, a in known.items()}
     value = plain * factor
+    if any(a.scale != int(a.scale) for a in known.values()):
+        value = value.round_sig_figs(15)
     if any(f != 1.0 for f in scale.values()) or any(offset.values()):
         value = value * pl.col("key").replace_strict(
             list(known), list(scale.values()), default=None, return_dtype=pl.Float64
@@ -305,6 +308,12 @@ def _one_unit(
             _bare_note(name, bare, money[0], words),
             _UnitFacts(Role.CURRENCY, money[0], f"amounts in {money[0]}"),
         )
+    if percent and (shares := _shares(taken, kept)):
+        return (
+            affixes | dict.fromkeys(shares, Affix(scale=100.0)),
+            _share_note(name, bare, words, taken, shares),
+            _UnitFacts(Role.PERCENT, "percent", "percentages, kept on the scale of 0 to 100"),
+        )
     if percent:
         return (
             affixes,
@@ -316,6 +325,33 @@ def _one_unit(
     if other:
         return affixes, _bare_note(name, bare, other[0], words), _UnitFacts(None, other[0], f"numbers of {other[0]}")
     return affixes, [], _UnitFacts(None, None, "numbers")
+
+
+def _shares(taken: _Taken, kept: dict[str, Affix]) -> list[str]:
+    """The keys of bare numbers among percentages when they read as shares of 1: broken, none past 1, most percentages past it."""
+    core = pl.col("core").str.replace(",", ".", literal=True).cast(pl.Float64, strict=False)
+    frame = taken.frame.select("key", "core", core.alias("value"))
+    bare = [key for key, a in kept.items() if a.bare and a.sign == 1]
+    lone = frame.filter(pl.col("key").is_in(bare) & (pl.col("value") != 0))
+    signed = frame.filter(pl.col("key").is_in([key for key, a in kept.items() if a.percent]))["value"]
+    broken = lone["core"].str.contains(r"[.,]")
+    if lone.height == 0 or not (lone["value"] <= 1).all() or not broken.any() or share(signed > 1) < 0.5:
+        return []
+    return bare
+
+
+def _share_note(name: str, bare: int, words: Words, taken: _Taken, shares: list[str]) -> list[Assumption]:
+    at = int(taken.frame["key"].is_in(shares).fill_null(False).arg_true()[0])
+    return [
+        Assumption(
+            code="shares_as_percent",
+            column=name,
+            damage=3,
+            reversal=f"--as {name}=text",
+            message=f"{bare:,} of {words.rows:,} numbers in {name!r} stand without a percent sign among percentages and were read as "
+            f"shares of 1: {words.values[at]!r} as {float(taken.frame['core'][at].replace(',', '.')) * 100:.10g} %.",
+        )
+    ]
 
 
 def _doubtful_magnitudes(

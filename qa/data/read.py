@@ -33,14 +33,12 @@ _DAMAGE = (
     zipfile.BadZipFile,
     OSError,
     EOFError,
-    ValueError,
-    TypeError,
-    LookupError,
-    ArithmeticError,
-    RuntimeError,
+    UnicodeError,
+    OverflowError,
+    RecursionError,
     zlib.error,
 )
-"""What reading a damaged file may raise, in our code or in a library's."""
+"""What reading a damaged file may raise. Anything else is a mistake of ours and is not blamed on the file."""
 _Read = Callable[[Path, ReadOptions, Path, str, str, Progress | None], None]
 _SUFFIXES = {
     ".parquet": "parquet",

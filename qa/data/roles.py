@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from qa.data.extremes import largest, share
-from qa.data.identifiers import named_id, named_postal
+from qa.data.identifiers import named_id, named_postal, names_things
 from qa.data.units import CODES
 from qa.types import Kind, Role
 
@@ -73,7 +73,7 @@ def _number_role(name: str, said: str, kind: Kind, facts: Facts) -> tuple[Role |
         return None, None
     if whole and (_YEAR.search(said) and low >= 1000 and high <= 2200):
         return Role.YEAR, None
-    if whole and named_id(name) and not _COUNT.search(said):
+    if whole and names_things(name) and not _COUNT.search(said):
         return Role.ID, None
     if whole and facts.counting_up and facts.count > 3 and low in (0, 1):
         return Role.ID, None
@@ -147,6 +147,8 @@ def _code_like(some: pl.Series) -> bool:
 
 def tag_separator(some: pl.Series, said: str) -> str | None:
     """The mark between the items of a list of tags, or None. Items are short, few and come back in many cells."""
+    if some.str.contains(r"^\s*[\[{]").all():
+        return None
     for separator in SEPARATORS:
         parted = some.str.split(separator)
         lengths = parted.list.len()

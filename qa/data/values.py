@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import datetime as dt
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
@@ -10,7 +12,8 @@ import polars as pl
 from qa.data.booleans import FALSE, TRUE, boolean
 from qa.data.dates import iso, moment, time_of_day
 from qa.data.durations import duration, epoch, says_when
-from qa.data.identifiers import why_text
+from qa.data.extremes import largest, smallest
+from qa.data.identifiers import POWER, cut_ids, names_things, why_text
 from qa.data.numbers import number, rival_units
 from qa.data.reading import Hints, Reading
 from qa.data.table import Assumption
@@ -25,6 +28,10 @@ RULED_OUT = 0.5
 """A reader that reads less than this share of a random sample cannot reach what is asked of the whole column."""
 ASKED = 0.75
 WITH_DIGITS = 0.05
+MOSTLY = 0.5
+"""From this share of numbers or dates on, a column that stays text says so."""
+_NAMES_PEOPLE = re.compile(r"name|surname|nachname|\bnom\b|apellido|cognome", re.IGNORECASE)
+_SERIAL = re.compile(r"(^|[^a-z])(date|datum|fecha)([^a-z]|$)|[a-z]Date$", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -123,10 +130,12 @@ def _accepted(core: Words, reading: Reading, dates: bool = False) -> bool:
 
 
 def _moment_in_numbers(core: Words, reading: Reading, hints: Hints, name: str) -> Reading:
-    """Whole numbers that are moments after all: `20240107`, or seconds since 1970."""
-    if reading.kind is not Kind.INTEGER or reading.unit is not None or not reading.readable.all():
+    """Numbers that are moments after all: `20240107`, seconds since 1970, a spreadsheet's days since 1900."""
+    if reading.unit is not None or reading.role is not None or not reading.readable.all():
         return reading
-    compact = core.clean.str.contains(r"^(1[5-9]|2[01])\d{6}$")
+    if reading.kind is not Kind.INTEGER:
+        return epoch(reading.values, name=name) or _serial(reading, name) or _as_powers(core, reading, name)
+    compact = core.clean.str.contains(r"^((1[5-9]|2[01])\d{6}|(19|20)\d{6}([01]\d|2[0-3])[0-5]\d[0-5]\d)$")
     if compact.all() and (says_when(name) or len(core) >= 3):
         days = moment(core, hints, name=name)
         if days is not None and days.readable.all():
@@ -136,10 +145,51 @@ def _moment_in_numbers(core: Words, reading: Reading, hints: Hints, name: str) -
                 column=name,
                 damage=2,
                 reversal=f"--as {name}=integer",
-                message=f"Whole numbers in {name!r} are all dates of eight digits: {example} was read as {days.values[0]}.",
+                message=f"Whole numbers in {name!r} are all dates of {len(example)} digits: {example} was read as {days.values[0]}.",
             )
             return replace(days, assumptions=(*days.assumptions, note))
-    return epoch(reading.values, name=name) or reading
+    return epoch(reading.values, name=name) or _serial(reading, name) or _as_powers(core, reading, name)
+
+
+def _as_powers(core: Words, reading: Reading, name: str) -> Reading:
+    """The reading with a note when cells like `1E5`, which may be codes, were read as powers of ten."""
+    powers = core.clean.str.contains(POWER)
+    if not powers.any():
+        return reading
+    at = int(powers.arg_true()[0])
+    note = Assumption(
+        code="powers",
+        column=name,
+        damage=2,
+        reversal=f"--as {name}=id",
+        message=f"{core.values[at]!r} in {name!r} was read as {reading.values[at]:,.10g} ({core.weight(powers):,} cells); codes may look so too.",
+    )
+    return replace(reading, assumptions=(*reading.assumptions, note))
+
+
+def _serial(reading: Reading, name: str) -> Reading | None:
+    """A spreadsheet's days since 1900 in a column called a date, when all of them lie between 1982 and 2064."""
+    low, high = smallest(reading.values), largest(reading.values)
+    if _SERIAL.search(name) is None or low is None or high is None or not 30_000 <= low <= high <= 60_000:
+        return None
+    day = pl.lit(dt.datetime(1899, 12, 30)) + pl.duration(
+        microseconds=(pl.col("v").cast(pl.Float64) * 86_400_000_000).round(0).cast(pl.Int64)
+    )
+    moments = reading.values.alias("v").to_frame().select(day.cast(pl.Datetime("us")).alias("v")).to_series()
+    whole = reading.kind is Kind.INTEGER
+    note = Assumption(
+        code="serial_dates",
+        column=name,
+        damage=2,
+        reversal=f"--as {name}={reading.kind.value}",
+        message=f"Numbers in {name!r} were read as a spreadsheet's days since 1900: {reading.values[0]:g} is {str(moments[0])[:16]}.",
+    )
+    return Reading(
+        Kind.DATE if whole else Kind.DATETIME,
+        moments.dt.date() if whole else moments,
+        "a spreadsheet's day numbers",
+        assumptions=(note,),
+    )
 
 
 def _spread(words: Words, core_mask: pl.Series, gone: pl.Series, reading: Reading) -> Decision:
@@ -156,7 +206,7 @@ def _spread(words: Words, core_mask: pl.Series, gone: pl.Series, reading: Readin
 
 
 def _text(words: Words, core: Words, name: str, missing: tuple[str, ...]) -> Decision:
-    gone = missing_in_text(words, missing)
+    gone = missing_in_text(words, missing, names_people=_NAMES_PEOPLE.search(name) is not None)
     kept = words.keep(~gone)
     why = why_text(kept, name=name)
     role = Role.ID if why else None
@@ -166,7 +216,7 @@ def _text(words: Words, core: Words, name: str, missing: tuple[str, ...]) -> Dec
         why or ("no values" if len(kept) == 0 else "text"),
         role=role,
     )
-    notes = _text_notes(kept, core, name) if why is None else ()
+    notes = _text_notes(kept, core, name) if why is None else _cut_notes(kept, name)
     return Decision(words, replace(reading, assumptions=notes), gone, pl.Series([False] * len(words), dtype=pl.Boolean))
 
 
@@ -176,7 +226,7 @@ def _text_notes(kept: Words, core: Words, name: str) -> tuple[Assumption, ...]:
         return ()
     rivals = rival_units(core)
     if len(rivals) < 2:
-        return ()
+        return _nearly(core, name)
     return (
         Assumption(
             code="rival_units",
@@ -184,6 +234,48 @@ def _text_notes(kept: Words, core: Words, name: str) -> tuple[Assumption, ...]:
             damage=2,
             reversal=f"--as {name}=number",
             message=f"{name!r} holds amounts in {quoted(rivals)}; they cannot be added, so the column stays text.",
+        ),
+    )
+
+
+def _nearly(core: Words, name: str) -> tuple[Assumption, ...]:
+    """A column of which most is numbers or dates, but not enough of it to be read as them."""
+    if names_things(name) or words_with_digits(core) < MOSTLY:
+        return ()
+    for reader, kind in ((number, "number"), (moment, "date")):
+        reading = reader(core, Hints(), name=name)
+        if reading is None or core.weight(reading.readable) < MOSTLY * core.rows:
+            continue
+        others = core.tally(~reading.readable, 3)
+        return (
+            Assumption(
+                code="nearly",
+                column=name,
+                damage=2,
+                reversal=f"--as {name}={kind}",
+                message=f"{core.weight(reading.readable):,} of {core.rows:,} cells of {name!r} are {kind}s, but not {quoted(others)}: the column stays text.",
+            ),
+        )
+    return ()
+
+
+def words_with_digits(core: Words) -> float:
+    """The share of the rows whose word has a digit in it."""
+    return core.weight(core.clean.str.contains(r"\d")) / max(core.rows, 1)
+
+
+def _cut_notes(kept: Words, name: str) -> tuple[Assumption, ...]:
+    """Ids whose last digits a spreadsheet took away."""
+    cut = cut_ids(kept, name)
+    if cut is None:
+        return ()
+    return (
+        Assumption(
+            code="cut_ids",
+            column=name,
+            damage=3,
+            message=f"{cut!r} in {name!r} is a long number that a spreadsheet shortened: its last digits are lost in the file, "
+            "and equal texts may stand for different things.",
         ),
     )
 

@@ -79,6 +79,11 @@ NON_VALUES = (
             "not known",
             "unspecified",
             "#",
+            "0000-00-00",
+            "0000-00-00 00:00:00",
+            "00/00/0000",
+            "00.00.0000",
+            "00-00-0000",
             "inf",
             "-inf",
             "+inf",
@@ -89,6 +94,9 @@ NON_VALUES = (
     )
 )
 """Words that can only mean missing among numbers, dates and yes/no values."""
+
+NAMES_TOO = frozenset({"Null", "Nan"})
+"""Spellings of a null word that are also names of people."""
 
 _CODE = r"^[A-Z]{2,3}$"
 _INVISIBLE = "[\u200b\u200c\u200d\u2060\ufeff\u200e\u200f\u00ad\x00]"
@@ -178,9 +186,13 @@ def folded(text: pl.Series) -> pl.Series:
     )
 
 
-def missing_in_text(words: Words, extra: tuple[str, ...] = ()) -> pl.Series:
-    """Which words mean missing in a column that stays text. `NA` among codes of letters (Namibia) is a value."""
-    marked = words.lower.is_in(list(BLANKS | DASHES)) | told(words, extra)
+def missing_in_text(words: Words, extra: tuple[str, ...] = (), *, names_people: bool = False) -> pl.Series:
+    """Which words mean missing in a column that stays text. `NA` among codes of letters (Namibia) is a value,
+    and so is `Null` where the column names people."""
+    marked = words.lower.is_in(list(BLANKS | DASHES))
+    if names_people:
+        marked = marked & ~words.clean.is_in(list(NAMES_TOO))
+    marked = marked | told(words, extra)
     na = words.clean == "NA"
     if na.any():
         others = words.keep(~(na | marked))
