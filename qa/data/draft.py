@@ -16,7 +16,7 @@ SHORT_WORDS = {
     "dist": "distance", "dob": "date of birth", "emp": "employee", "fname": "first name", "freq": "frequency", "hrs": "hours",
     "id": "number", "inv": "inventory", "lat": "latitude", "lname": "last name", "loc": "location", "lon": "longitude",
     "lng": "longitude", "mfr": "manufacturer", "mgr": "manager", "mins": "minutes", "msa": "metro", "nbr": "number", "no": "number",
-    "num": "number", "ord": "order", "orig": "origin", "pct": "percent", "pop": "population", "prod": "product", "qty": "quantity",
+    "num": "number", "ord": "order", "orig": "origin", "pct": "percent", "percap": "per capita", "pop": "population", "prod": "product", "qty": "quantity",
     "rev": "revenue", "sal": "salary", "sched": "scheduled", "sku": "product number", "stdev": "standard deviation", "temp": "temperature",
     "tel": "telephone", "tx": "transaction", "txn": "transaction", "uom": "unit of measure", "vol": "volume", "wt": "weight",
     "yr": "year", "zip": "postal code",

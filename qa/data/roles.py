@@ -16,7 +16,7 @@ _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _YEAR = re.compile(r"\b(year|yr|jahr|année|annee|año|ano|anno|jaar|season|年)\b|year$", re.IGNORECASE)
 _PERCENT = re.compile(r"\b(percent|percentage|pct|prozent)\b|%", re.IGNORECASE)
 _FRACTION = re.compile(r"\b(share|fraction|proportion|probability)$", re.IGNORECASE)
-_RATE = re.compile(r"\b(rate|ratio)$", re.IGNORECASE)
+_RATE = re.compile(r"\b(rate|ratio)$|\b(per|percap|avg|average|mean|median)\b", re.IGNORECASE)
 _PAID_RATE = re.compile(r"\b(hourly|daily|pay|room|day|base) rate$", re.IGNORECASE)
 _BALANCE = re.compile(r"\b(balance|saldo)$", re.IGNORECASE)
 _COUNT = re.compile(

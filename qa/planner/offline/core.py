@@ -120,7 +120,8 @@ class Grounds:
         if node.letter == "K":
             return (node.op, f"{self.linker.column(node.columns[0][0]).name} group")
         column = self.column(node)
-        if column.role in MEASURED and self._many_values(column):
+        amount = column.role in MEASURED or column.kind in (Kind.NUMBER, Kind.DECIMAL)
+        if amount and column.role not in (Role.YEAR, Role.ID) and self._many_values(column):
             raise NotRead(node.text)  # a group for every amount there is answers nobody's question
         grain = self.lex.lemma(node.word)
         if (

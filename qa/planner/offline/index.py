@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from qa.data.draft import SHORT_WORDS
 from qa.data.table import Profile
 from qa.planner.offline.lexicon import Lexicon
 from qa.planner.offline.text import fold, header_words, key, tight
@@ -55,12 +56,8 @@ class TableIndex:
     yes: dict[str, tuple[object, object]] = field(default_factory=dict)
     words: set[str] = field(default_factory=set)
     starts: dict[str, int] = field(default_factory=dict)
-
-    @property
-    def dates(self) -> list[Column]:
-        """The columns a period such as `in 2023` or `by month` may be about: the table's default date, else every date."""
-        found = [column for column in self.columns if column.kind.temporal]
-        return [column for column in found if column.name == self.table.profile.default_date] or found
+    dates: list[Column] = field(default_factory=list)
+    """what a period such as `in 2023` or `by month` may be about"""
 
     @property
     def columns(self) -> tuple[Column, ...]:
@@ -74,12 +71,12 @@ class TableIndex:
         return [value for id, value in self.values.get(text_key, ()) if id == column_id]
 
 
-_indexes: OrderedDict[tuple[str, str], TableIndex] = OrderedDict()
+_indexes: OrderedDict[tuple[str, str, int], TableIndex] = OrderedDict()
 
 
 def index(table: Indexed, lex: Lexicon) -> TableIndex:
     """The index of a table, from memory when its digest was seen before."""
-    at = (table.name, table.digest)
+    at = (table.name, table.digest, hash(_told(table)))
     if at not in _indexes:
         _indexes[at] = _build(table, lex)
         while len(_indexes) > KEPT_INDEXES:
@@ -88,8 +85,25 @@ def index(table: Indexed, lex: Lexicon) -> TableIndex:
     return _indexes[at]
 
 
+def _told(table: Indexed) -> tuple[object, ...]:
+    """What a semantic file adds to the data."""
+    profile = table.profile
+    return (profile.default_date, *((c.name, c.role, tuple(c.synonyms)) for c in profile.columns), *table.columns)
+
+
+def _dates(table: Indexed, lex: Lexicon) -> list[Column]:
+    """The table's default date, else the one that begins what its rows are about, else every date."""
+    found = [column for column in table.columns if column.kind.temporal]
+    default = [column for column in found if column.name == table.profile.default_date]
+    said = {column.id: set(header_words(column.name)) for column in found}
+    begins = [c for c in found if said[c.id] & lex.begins and not said[c.id] & lex.follows]
+    if len(begins) == 1 and all(c in begins or said[c.id] & lex.follows for c in found):
+        return default or begins
+    return default or found
+
+
 def _build(table: Indexed, lex: Lexicon) -> TableIndex:
-    built = TableIndex(table)
+    built = TableIndex(table, dates=_dates(table, lex))
     for column in table.columns:
         built.names[column.id] = _names(table, column, lex)
         for name in built.names[column.id]:
@@ -125,6 +139,9 @@ def _names(table: Indexed, column: Column, lex: Lexicon) -> list[Name]:
     own = [word for word in header_words(column.name) if word[0].isalnum() or word in "#%"]
     own = [{"#": "number", "%": "percent"}.get(word, word) for word in own] or [fold(column.name)]
     spellings: list[tuple[list[str], float]] = [(own, 1.0)]
+    whole = [long for word in own for long in SHORT_WORDS.get(word, word).split()]
+    if whole != own:
+        spellings.append((whole, 0.96))
     if "no" in own:
         spellings.append((["number" if word == "no" else word for word in own], 0.99))
     bare = _without_brackets(column.name)

@@ -204,6 +204,8 @@ class Naming:
             fuzzy = all(any(fuzz.ratio(root, other) >= TYPO for other in name_roots) for root in said_roots)
             if not fuzzy:
                 return 0.0
+        if self.lex.changing & set(name) - set(said):
+            return 0.0
         counter = len(name) > 1 and name[0] in ("no", "number") and not {"no", "number"} & set(said)
         if ("id" in name and "id" not in said) or counter:
             return 0.5

@@ -39,6 +39,9 @@ class Lexicon:
     persons: frozenset[str]
     negations: tuple[str, ...]
     attributes: frozenset[str]
+    changing: frozenset[str]
+    begins: frozenset[str]
+    follows: frozenset[str]
     less_is_better: frozenset[str]
     more_is_better: frozenset[str]
     personal: frozenset[str]
@@ -107,6 +110,9 @@ def lexicon(language: str = "en") -> Lexicon:
         persons=frozenset(data["persons"]),
         negations=tuple(data["negations"]),
         attributes=frozenset(data["attributes"]),
+        changing=frozenset(data["changing"].split()),
+        begins=frozenset(data["begins"]),
+        follows=frozenset(data["follows"]),
         less_is_better=frozenset(data["less_is_better"].split()),
         more_is_better=frozenset(data["more_is_better"].split()),
         personal=frozenset(data["personal"]),
