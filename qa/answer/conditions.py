@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import calendar
 import re
 from collections.abc import Sequence
 
@@ -10,6 +11,7 @@ from qa.answer.formats import joined, number, plain, words
 _NAME = r"(?P<name>\w+(?:\.\w+)?|`[^`]+`)"
 _LITERAL = r"(?P<value>'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|-?\d[\d_.]*(?:e-?\d+)?)"
 _ITEMS = r"(?P<items>[\[(](?:[^\[\]()'\"]|'(?:[^']|'')*'|\"[^\"]*\")*[\])])"
+_PART = rf"(?P<part>year|quarter|month|week|day|hour)\({_NAME}\)"
 _ITEM = re.compile(r"'((?:[^']|'')*)'|\"((?:[^\"]|\"\")*)\"|(-?[\d.]+)")
 
 _PATTERNS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
@@ -33,10 +35,18 @@ _PATTERNS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (rf"starts_with\({_NAME},\s*{_LITERAL}\)", "{name} starts with {value}"),
         (rf"ends_with\({_NAME},\s*{_LITERAL}\)", "{name} ends with {value}"),
         (rf"in_period\({_NAME},\s*{_LITERAL}\)", "{name} is in {value}"),
-        (rf"year\({_NAME}\)\s*={{1,2}}\s*{_LITERAL}", "the year of {name} is {value}"),
-        (rf"month\({_NAME}\)\s*={{1,2}}\s*{_LITERAL}", "the month of {name} is {value}"),
+        (rf"{_PART}\s*={{1,2}}\s*{_LITERAL}", "the {part} of {name} is {value}"),
+        (rf"{_PART}\s*(?:!=|<>)\s*{_LITERAL}", "the {part} of {name} is not {value}"),
+        (rf"{_PART}\s*>=\s*{_LITERAL}", "the {part} of {name} is {value} or later"),
+        (rf"{_PART}\s*<=\s*{_LITERAL}", "the {part} of {name} is {value} or earlier"),
+        (rf"{_PART}\s*>\s*{_LITERAL}", "the {part} of {name} is after {value}"),
+        (rf"{_PART}\s*<\s*{_LITERAL}", "the {part} of {name} is before {value}"),
+        (_NAME, "{name} is yes"),
+        (rf"not\s+{_NAME}", "{name} is no"),
     )
 )
+
+_MONTHS = {str(number): calendar.month_name[number] for number in range(1, 13)}
 
 _DATE = re.compile(r"^['\"]\d{4}-\d{2}(-\d{2})?")
 
@@ -86,9 +96,11 @@ def _say(piece: str) -> str | None:
         if match := pattern.match(piece):
             found = match.groupdict()
             wording = _IN_TIME.get(wording, wording) if _DATE.match(found.get("value") or "") else wording
+            part, value = found.get("part"), _literal(found.get("value"))
             return wording.format(
                 name=words(found["name"].rpartition(".")[2].strip("`")),
-                value=_literal(found.get("value")),
+                part=part,
+                value=_MONTHS.get(value, value) if part == "month" else value,
                 upper=_literal(found.get("upper")),
                 items=_items(found.get("items")),
             )

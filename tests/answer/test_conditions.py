@@ -22,6 +22,8 @@ SAID = [
     (["a is null", "b is not null"], "Where a is missing and b is known, "),
     (["contains(name, 'and')"], "Where name contains and, "),
     (["year(d) = 2013"], "Where the year of d is 2013, "),
+    (["year(d) >= 2023 and month(d) == 7"], "Where the year of d is 2023 or later and the month of d is July, "),
+    (["`Remote?` and not paid"], "Where Remote? is yes and paid is no, "),
     (["t.price > 1000000"], "Where price is above 1,000,000, "),
     (["a == 'x' or b == 'y'"], "Where a == 'x' or b == 'y', "),
     (["not (a == 1)"], "Where not (a == 1), "),
