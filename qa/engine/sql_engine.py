@@ -75,7 +75,7 @@ class SqlEngine:
         used = _reachable(select, self.clauses)
         for table, clause in self.clauses:
             if table.name in used:
-                select = select.with_(exp.to_identifier(table.name, quoted=True), as_=clause.copy())
+                select = select.with_(exp.to_identifier(table.name, quoted=True), as_=clause.copy(), copy=False)
         return select
 
 
