@@ -7,6 +7,7 @@ from typing import Any
 
 from qa.answer.answer import Answer, AnswerPart
 from qa.answer.cells import json_rows
+from qa.evaluate.frames import frame_rows
 from qa.evaluate.spelling import Spelling
 
 _NAMED = re.compile(r"@(\w+)\s*\[")
@@ -16,12 +17,12 @@ _GROUPED = {"bar": "Stacked Bar", "line": "Grouping Line", "scatter": "Grouping 
 def prediction(id: str, answer: Answer, record: dict[str, Any], spelling: Spelling | None = None) -> dict[str, Any]:
     """`id, answer, refused, chart, status, plan` and, where there is no answer, the reason.
 
-    The answer is a list of rows, or `{name: value}` where the record's format asks for named values. With a
-    `spelling`, cells that are shown as they stand in a table are written as its file spells them.
+    The answer is a list of rows, or `{name: value}` where the record's format asks for named values; a record that
+    compares frames gets statistics in the shape of a frame. With a `spelling`, cells that are shown as they stand in
+    a table are written as its file spells them.
     """
     answered = answer.status == "answered"
-    named = record.get("compare") == "named_values"
-    shaped = (_named(answer, record) if named else rows(answer, spelling)) if answered else None
+    shaped = _shaped(answer, record, spelling) if answered else None
     line = {
         "id": id,
         "answer": shaped,
@@ -35,6 +36,17 @@ def prediction(id: str, answer: Answer, record: dict[str, Any], spelling: Spelli
         if answered
         else line | {"reason": answer.reason or answer.question_back, "issues": [str(item) for item in answer.issues]}
     )
+
+
+def _shaped(answer: Answer, record: dict[str, Any], spelling: Spelling | None) -> Any:
+    match record.get("compare"):
+        case "named_values":
+            return _named(answer, record)
+        case "frame":
+            framed = [frame_rows(part) for part in answer.parts]
+            return framed[0] if len(framed) == 1 and framed[0] is not None else rows(answer, spelling)
+        case _:
+            return rows(answer, spelling)
 
 
 def rows(answer: Answer, spelling: Spelling | None = None) -> list[list[Any]]:

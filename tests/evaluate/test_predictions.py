@@ -56,6 +56,43 @@ def test_an_answer_is_written_as_its_scorer_reads_it(answer: Answer, record: dic
     assert line["refused"] is False
 
 
+def summarized(*metrics: str) -> dict[str, Any]:
+    return {"steps": [{"op": "summarize", "by": [], "metrics": list(metrics)}]}
+
+
+STATISTICS = {
+    "count": [3],
+    "mean": [2.0],
+    "std": [1.0],
+    "min": [1],
+    "q25": [1.5],
+    "median": [2.0],
+    "q75": [2.5],
+    "max": [3],
+}
+
+
+@pytest.mark.parametrize(
+    ("table", "plan", "shaped"),
+    [
+        ({"min": [1], "max": [9]}, summarized("min(age) as min", "max(age) as max"), [["min", 1], ["max", 9]]),
+        ({"min": [1], "max": [9]}, summarized("min(age)", "max(size)"), [[1, 9]]),
+        ({"r": [0.5]}, summarized("corr(age, `body mass`) as r"), [["age", 1.0, 0.5], ["body mass", 0.5, 1.0]]),
+        ({"mean": [0.5]}, summarized("mean(age)"), [[0.5]]),
+        ({"column": ["age"], **STATISTICS}, {"steps": [{"op": "describe", "columns": ["age"], "by": []}]},
+         [["count", 3], ["mean", 2.0], ["std", 1.0], ["min", 1], ["25%", 1.5], ["50%", 2.0], ["75%", 2.5], ["max", 3]]),
+    ],
+)  # fmt: skip
+def test_statistics_stand_as_in_a_frame_where_frames_are_compared(
+    table: dict[str, list[Any]], plan: dict[str, Any], shaped: list[list[Any]]
+) -> None:
+    given = answered(table)
+    part = given.parts[0].model_copy(update={"plan": plan})
+    given = given.model_copy(update={"parts": (part,)})
+    assert prediction("q1", given, {"compare": "frame"})["answer"] == shaped
+    assert prediction("q1", given, {"compare": "table"})["answer"] == [list(row) for row in part.table.rows()]
+
+
 @pytest.mark.parametrize("status", ["declined", "clarify", "failed"])
 def test_what_is_not_answered_is_refused_with_its_reason(status: Any) -> None:
     line = prediction("q1", Answer(status=status, question="q", reason="no profit"), {})
