@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any, Literal
 
 import plotly.graph_objects as go
@@ -21,6 +22,14 @@ SIZE = (1000, 560)
 
 class NoPicture(QAError):
     """The chart cannot be drawn here: no browser is installed, or it failed."""
+
+
+def possible() -> bool:
+    """Whether a browser that can draw PNG and SVG is installed here. Nothing is started to find out."""
+    from choreographer.browsers.chromium import Chromium  # loaded by the first who asks: charts need it rarely
+
+    found = Chromium.find_browser(skip_local=False)
+    return bool(found) and Path(str(found)).exists()
 
 
 def download(part: AnswerPart, format: PictureFormat, *, theme: ThemeName = "light") -> Download:

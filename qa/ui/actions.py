@@ -6,19 +6,12 @@ from typing import Literal
 
 import streamlit as st
 
-from qa.answer import export
-from qa.answer.answer import AnswerPart
 from qa.audit import Audit
-from qa.errors import LimitExceeded
-from qa.ui import boarding, links
+from qa.ui import boarding, downloads, links
 from qa.ui.asking import ask
 from qa.ui.session import Entry, Session
-from qa.ui.words import escape, plain
 
-LABELS: dict[export.Format, str] = {"csv": "CSV", "xlsx": "Excel", "parquet": "Parquet", "json": "JSON"}
 VERDICTS: tuple[Literal["wrong", "right"], ...] = ("wrong", "right")
-AT_ONCE = 20_000
-"""cells up to which a file is made when the menu opens, so that its notes can be shown beside the button"""
 
 
 @st.fragment
@@ -30,7 +23,7 @@ def row(here: Session, entry: Entry) -> None:
         )
         if menu.open:
             with menu:
-                _downloads(entry)
+                downloads.menu(entry)
         box = st.popover("Share", icon=":material/link:", type="tertiary", key=f"share-{entry.id}", on_change="rerun")
         if box.open:
             with box:
@@ -48,34 +41,6 @@ def row(here: Session, entry: Entry) -> None:
         st.feedback(
             "thumbs", key=f"feedback-{entry.id}", default=entry.feedback, on_change=_feedback, args=(here, entry)
         )
-
-
-def _downloads(entry: Entry) -> None:
-    for number, part in enumerate(entry.answer.parts):
-        if len(entry.answer.parts) > 1:
-            st.caption(plain(part.title, 60))
-        notes = [_download(entry, part, number, format) for format in LABELS]
-        for note in dict.fromkeys(note for note in notes if note):
-            st.caption(escape(note))
-
-
-def _download(entry: Entry, part: AnswerPart, number: int, format: export.Format) -> str:
-    """One button; gives what the file changes about the table, to be said beside it."""
-    small = part.table.height * part.table.width <= AT_ONCE
-    try:
-        made = export.download(part, format) if small or format == "csv" else None
-    except LimitExceeded as error:
-        return str(error)
-    st.download_button(
-        LABELS[format],
-        data=made.data if made else lambda: export.download(part, format).data,
-        file_name=export.file_name(part.title, format),
-        mime=export.MIMES[format],
-        key=f"download-{entry.id}-{number}-{format}",
-        on_click="ignore",
-        width="stretch",
-    )
-    return f"{LABELS[format]}: {made.note}" if made and made.note else ""
 
 
 def record_link(entry: Entry) -> None:

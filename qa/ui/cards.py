@@ -97,7 +97,7 @@ def _model_hint(here: Session) -> None:
     if not here.settings.model:
         st.page_link(
             "pages/settings.py",
-            label="Set a model to ask more freely than the offline planner understands",
+            label="Set a model to ask more freely",
             icon=":material/tune:",
         )
 

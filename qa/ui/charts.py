@@ -9,6 +9,7 @@ import streamlit as st
 
 from qa.answer.answer import AnswerPart
 from qa.answer.chart import ThemeName, alternatives, figure, repaint
+from qa.ui.narrow import narrow, on_phone
 from qa.ui.words import escape
 
 NAMES = {
@@ -34,7 +35,8 @@ def chart(part: AnswerPart, key: str, *, switch: bool = True) -> None:
     if not part.chart or not part.chart.get("figure") or part.chart.get("kind") == "value":
         return
     drawn = _chosen(part, key) if switch else part.chart
-    painted = go.Figure(repaint(drawn["figure"], shade()))
+    look = repaint(drawn["figure"], shade())
+    painted = go.Figure(narrow(look) if on_phone() else look)
     st.plotly_chart(
         painted,
         theme=None,
@@ -60,9 +62,21 @@ def _chosen(part: AnswerPart, key: str) -> dict[str, Any]:
         key=f"kind-{key}",
         label_visibility="collapsed",
     )
-    if picked in (None, now["kind"]):
+    return _as(part, picked)
+
+
+def shown(part: AnswerPart, key: str) -> dict[str, Any] | None:
+    """The chart that `chart` draws for this part and key, switched by hand or not; None when it draws none."""
+    if not part.chart or not part.chart.get("figure") or part.chart.get("kind") == "value":
+        return None
+    return _as(part, st.session_state.get(f"kind-{key}"))
+
+
+def _as(part: AnswerPart, kind: str | None) -> dict[str, Any]:
+    now: dict[str, Any] = part.chart or {}
+    if kind in (None, now["kind"]):
         return now
-    other = figure(columns=part.columns, table=part.table, plan=part.plan, total_rows=part.total_rows, kind=picked)
+    other = figure(columns=part.columns, table=part.table, plan=part.plan, total_rows=part.total_rows, kind=kind)
     return other or now
 
 

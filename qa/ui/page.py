@@ -8,6 +8,7 @@ import streamlit as st
 
 from qa.ui import sidebar, sign_in, theme
 from qa.ui.asking import settle
+from qa.ui.narrow import on_phone
 from qa.ui.session import Session, session
 
 PAGES = {
@@ -46,8 +47,7 @@ def open_page(key: str) -> Session:
 
 def _place(key: str) -> Any:
     """Where the navigation goes: the sidebar, or on a phone, where that would cover the page, a menu above it."""
-    phone = "Mobi" in (st.context.headers.get("User-Agent") or "")
-    if not phone:
+    if not on_phone():
         return st.sidebar
     # Another key and another place in the page on each page: the menu that was open is not this one.
     for _ in range(list(PAGES).index(key)):

@@ -26,9 +26,16 @@ CSS = """
   [class*="st-key-earlier-"] button { text-align: left; padding: 0; min-height: 0; }
   button[data-testid^="stBaseButton-primary"]:not(:disabled) { color: light-dark(#ffffff, #0b1622); }
   :focus-visible:not(textarea):not(input) { outline: 2px solid currentColor; outline-offset: 2px; }
-  @media (hover: none) { .modebar { display: none !important; } }
+  .st-key-description [data-testid="stPageLink-NavLink"] { padding-left: 0; }
+  @media (hover: none) {
+    .modebar { display: none !important; }
+    /* Without a pointer a table's tools are always there: they get a line of their own. */
+    [data-testid="stElementContainer"]:has([data-testid="stDataFrame"]) { margin-top: 2rem; }
+  }
   @media (max-width: 640px) {
-    [data-testid="stMainBlockContainer"] { padding: 3.75rem 1rem 6rem; }
+    [data-testid="stMainBlockContainer"] { padding: .6rem 1rem 6rem; }
+    [data-testid="stHeader"], [data-testid="stHeader"] * { background: none; pointer-events: none; }
+    [data-testid="stHeader"] button, [data-testid="stHeader"] button * { pointer-events: auto; }
     [class*="st-key-value-"] [data-testid="stText"] { font-size: 2.1rem; }
     [class*="st-key-sentence-"] [data-testid="stText"] { font-size: 1.08rem; }
   }

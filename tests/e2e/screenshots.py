@@ -14,7 +14,7 @@ from playwright.sync_api import Page, sync_playwright
 from tests.e2e.conftest import BROWSERS, serve
 from tests.e2e.steps import PHONE, ask, go, settled, upload, visit
 
-SIZES = {"desktop": (1280, 1700), "phone": (390, 1700)}
+SIZES = {"desktop": (1440, 1700), "phone": (390, 1700)}
 SCHEMES = ("light", "dark")
 
 DIRTY = "Datum;Umsatz;Region\n31.12.2024;1.234,50 €;Nord\n01.01.2025;(200,00 €);Süd\nn/a;99,00 €;Nord\n"
@@ -103,6 +103,17 @@ def audit(page: Page, url: str) -> None:
     go(page, "Audit")
 
 
+def drawn(page: Page) -> None:
+    """Wait until nothing is a grey placeholder any more and every chart has its marks."""
+    settled(page)
+    page.wait_for_function(
+        """() => !document.querySelector('[data-testid="stSkeleton"]') &&
+            [...document.querySelectorAll('[data-testid="stPlotlyChart"]')].every(c => c.querySelector('.main-svg')) &&
+            [...document.querySelectorAll('[data-testid="stDataFrame"]')].every(t => t.offsetWidth > 60)"""
+    )
+    page.wait_for_timeout(800)
+
+
 def _cold(path: str) -> Callable[[Page, str], None]:
     return lambda page, url: visit(page, f"{url}/{path}")
 
@@ -149,7 +160,7 @@ def main(folder: Path, wanted: list[str]) -> None:
                     page.set_default_timeout(30_000)
                     try:
                         draw(page, url)
-                        page.wait_for_timeout(1200)
+                        drawn(page)
                     except Exception as error:  # the door of a script: say it and go on with the next picture
                         print(f"{picture}: {type(error).__name__}: {str(error).splitlines()[0]}")
                     page.screenshot(path=folder / picture)

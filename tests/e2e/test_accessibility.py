@@ -1,4 +1,4 @@
-"""axe-core on every page and on the states that a question brings: nothing serious, nothing critical."""
+"""axe-core looks at every page and at the states that a question brings, and finds nothing serious."""
 
 from __future__ import annotations
 
