@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 from sqlglot import exp
@@ -14,6 +15,9 @@ from qa.plan.sql_terms import name
 from qa.plan.steps.step import CheckedStep, PolarsLowering, SqlLowering, Step, star
 from qa.plan.typed import Guard
 from qa.types import Column, Order, Schema
+
+if TYPE_CHECKING:
+    from qa.plan.check import CheckedPipeline
 
 
 class Inner:
@@ -35,6 +39,19 @@ class Inner:
             self.current = replace(self.current, steps=(*self.current.steps, checked))
         return self
 
+    def onward(self) -> Inner:
+        """Other steps from here on; these stay as they are."""
+        other = copy(self)
+        other.steps = []
+        return other
+
+    def as_let(self, what: str) -> str:
+        """Gives the rows so far a name that later inner steps can read, and returns it."""
+        name = f"__{what}{len(self.world.lets)}"
+        assert self.current is not None
+        self.world.lets[name] = self.current
+        return name
+
     def guarded_by(self, guard: Guard) -> Inner:
         """The last inner step with one more guard on the rows entering it."""
         self.steps[-1] = replace(self.steps[-1], guards=(*self.steps[-1].guards, guard))
@@ -47,6 +64,11 @@ class CheckedMacro(CheckedStep):
 
     inner: Sequence[CheckedStep]
     told: str = ""
+
+    @property
+    def reads(self) -> tuple[CheckedPipeline, ...]:
+        """The tables that inner steps read beside the rows."""
+        return tuple(other for step in self.inner for other in getattr(step, "reads", ()))
 
     def polars(self, frame: pl.LazyFrame, lower: PolarsLowering) -> pl.LazyFrame:
         for step in self.inner:
@@ -67,6 +89,14 @@ class CheckedMacro(CheckedStep):
 
     def describe(self) -> str:
         return self.told
+
+
+def macro(step: Step, scope: Scope, inner: Inner, told: str) -> CheckedMacro:
+    """The inner steps as one step of the rows that entered it."""
+    uses_order = any(one.uses_order for one in inner.steps)
+    return CheckedMacro(
+        step=step, before=scope.schema, after=inner.schema, inner=inner.steps, told=told, uses_order=uses_order
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -168,4 +198,5 @@ def stack(scope: Scope, step: Step, pieces: Sequence[Inner], keys: Sequence[str]
         columns=columns,
         place=place,
         told=told,
+        uses_order=any(one.uses_order for piece in pieces for one in piece.steps),
     )
