@@ -15,7 +15,7 @@ from qa.plan.check import CheckedPart, CheckedPipeline, CheckedPlan
 from qa.plan.functions.probabilities import UDFS
 from qa.plan.sql_terms import SqlTerms, let_table, name, ordered
 from qa.plan.steps.step import sql_outputs
-from qa.types import ROW, Column
+from qa.types import ROW, Column, Kind
 
 FILE_ROW = "file_row_number"
 
@@ -82,6 +82,10 @@ class SqlEngine:
 def _stored(column: Column) -> exp.Expr:
     """A table's column under its engine name in this plan."""
     stored = column.origin[1] if column.origin else column.id
+    if (
+        column.kind is Kind.TIME
+    ):  # Parquet's nanoseconds are a type of their own in DuckDB, which does not mix with TIME
+        return exp.alias_(exp.Cast(this=name(stored), to=exp.DataType.build("TIME")), column.id, quoted=True)
     return name(stored) if stored == column.id else exp.alias_(name(stored), column.id, quoted=True)
 
 

@@ -220,7 +220,7 @@ class Binder:
     def literal(self, function: Function, param: Param, node: f.Node) -> Any:
         match node:
             case f.Items(items) if param.accepts == "any":
-                return [self.literal(function, param, item) for item in items]
+                return tuple(self.literal(function, param, item) for item in items)
             case f.Literal(value):
                 kind = constant(value).kind
                 if param.kinds is not None and kind not in param.kinds:

@@ -121,6 +121,8 @@ class Scope:
     left_out: list[Watch] = field(default_factory=list)
     guards: list[Guard] = field(default_factory=list)
     uses_order: bool = False
+    numbers_rows: bool = False
+    """row_index() may stand here: the step numbers the rows entering it"""
     current: CheckedPipeline | None = None
     """the pipeline so far, for what must be measured"""
 

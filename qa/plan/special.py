@@ -163,9 +163,11 @@ def _in_period(binder: Binder, node: f.Call) -> Typed:
 
 def _row_index(binder: Binder, node: f.Call) -> Typed:
     binder.scope.uses_order = True
-    if binder.mode == "metric" or node.args:
+    if not binder.scope.numbers_rows or node.args:
         binder.scope.refuse(
-            "wrong_arguments", "row_index() numbers rows; it stands in derive or filter.", "Write row_index()."
+            "wrong_arguments",
+            "row_index() numbers rows; it stands in derive or filter.",
+            "Derive row_index() as n first.",
         )
     return Windowed(Facets(Kind.INTEGER, False, 1, binder.scope.schema.most_rows), "row_index", ())
 

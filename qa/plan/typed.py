@@ -139,6 +139,11 @@ class Output:
     column: Column
     text: str = ""
 
+    @property
+    def computed(self) -> bool:
+        """False for a bare column under its own engine name, which needs no work."""
+        return not (isinstance(self.typed, Ref) and self.typed.column.id == self.column.id)
+
 
 @dataclass(frozen=True)
 class Watch:

@@ -324,21 +324,21 @@ def _additive(call: Call) -> Facets:
 
 FUNCTIONS = (
     row("additive", "x: numeric", _additive, lambda x: x, lambda x: x, "Says that a percent, rate, id, year or balance may be added up; printed as an assumption.", examples=(Example("additive(x)", [1, None], {"x": [1, None]}),)),
-    row("number", "x: any", lambda call: Facets(Kind.NUMBER, True), _number, _sql_number, "A number read from text, a boolean or another number; thousands commas are dropped.", missing=_FAILS,
+    row("number", "x: scalar", lambda call: Facets(Kind.NUMBER, True), _number, _sql_number, "A number read from text, a boolean or another number; thousands commas are dropped.", missing=_FAILS,
         examples=(Example("number(x)", [1234.5, None, None], {"x": ["1,234.5", "abc", None]}), Example("number(true)", [1.0])), typed=True),
-    row("integer", "x: any", _integer_gives, _integer, _sql_integer, "A whole number, cut towards zero.", missing=_FAILS, examples=(Example("integer(2.5)", [2]), Example("integer(x)", [-2, None], {"x": ["-2.9", "x"]})), typed=True),
+    row("integer", "x: scalar", _integer_gives, _integer, _sql_integer, "A whole number, cut towards zero.", missing=_FAILS, examples=(Example("integer(2.5)", [2]), Example("integer(x)", [-2, None], {"x": ["-2.9", "x"]})), typed=True),
     row("text", "x: any", Kind.TEXT, lambda call, x: as_text(call, 0, x), lambda call, x: sql_as_text(call, 0, x), "The value as text.", examples=(Example("text(x)", ["2", "2.5", None], {"x": [2.0, 2.5, None]}), Example("text(1 < 2)", ["true"])), typed=True),
     row("date", "x: any, format: text!?", lambda call: Facets(Kind.DATE, True), _date, _sql_date, "A date, from ISO text, text in a given strftime format, or a datetime.", missing=_FAILS,
         examples=(Example("date('2024-03-01')", ["2024-03-01"]), Example("date(x, '%d.%m.%Y')", ["2024-03-01", None], {"x": ["01.03.2024", "soon"]})), typed=True),
     row("datetime", "x: any, format: text!?", lambda call: Facets(Kind.DATETIME, True, zone=call.first.zone), _datetime, _sql_datetime, "A date with a time, from ISO text, text in a given format, or a date.", missing=_FAILS,
         examples=(Example("datetime('2024-03-01 10:30')", ["2024-03-01T10:30:00"]),), typed=True),
-    row("boolean", "x: any", lambda call: Facets(Kind.BOOLEAN, True), _boolean, _sql_boolean, "True or false, from yes/no words or a number.", missing=_FAILS, examples=(Example("boolean(x)", [True, False, None], {"x": ["Yes", "0", "maybe"]}),), typed=True),
+    row("boolean", "x: scalar", lambda call: Facets(Kind.BOOLEAN, True), _boolean, _sql_boolean, "True or false, from yes/no words or a number.", missing=_FAILS, examples=(Example("boolean(x)", [True, False, None], {"x": ["Yes", "0", "maybe"]}),), typed=True),
     row("bin", "x: numeric; width: numeric!, edges: any!, count: integer!, labels: any!, closed: text! = 'left'", _bin_gives, _bin, _sql_bin,
         "Buckets: width gives the lower end, edges a label such as '0 to 18', count equal parts of the range. Left-closed, the last closed on both sides.", missing="Missing in, missing out; outside the edges is missing, and counted.",
         examples=(Example("bin(x, width=10)", [0.0, 10.0, None], {"x": [3.0, 10.0, None]}), Example("bin(x, edges=[0, 18, 65])", ["0 to 18", "18 to 65", "18 to 65", None], {"x": [3.0, 18.0, 65.0, 99.0]})),
         words=("bucket", "band", "bin", "in groups of", "ranges of")),
     row("quantile_bin", "x: numeric, n: integer!", Kind.TEXT, _quantile_bin, _sql_quantile_bin, "Which of n equally filled parts of the values a value lies in: 'Q1' is the lowest. Cut at linear quantiles, right-closed.",
         examples=(Example("quantile_bin(x, 2)", ["Q1", "Q1", "Q2", None], {"x": [1.0, 2.0, 3.0, None]}),), words=("quartile", "quintile", "decile", "tercile")),
-    row("decade", "x: any", lambda call: Facets(Kind.INTEGER, call.nullable, -300000, 300000), _decade, _sql_decade, "The first year of the decade of a date or a year.", examples=(Example("decade(1987)", [1980]),), words=("decade", "by decade"), typed=True),
+    row("decade", "x: yearly", lambda call: Facets(Kind.INTEGER, call.nullable, -300000, 300000), _decade, _sql_decade, "The first year of the decade of a date or a year.", examples=(Example("decade(1987)", [1980]),), words=("decade", "by decade"), typed=True),
 )  # fmt: skip
 __all__ = ["FUNCTIONS", "HUGEINT"]

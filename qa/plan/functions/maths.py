@@ -170,7 +170,7 @@ FUNCTIONS = (
         examples=(Example("power(2, 3)", [8.0]), Example("power(x, 0.5)", [None, 2.0**0.5, None], _X)), words=("squared", "cubed", "to the power")),
     row("sign", "x: numeric", lambda call: Facets(Kind.INTEGER, call.nullable, -1, 1), lambda call, x: _double(call, x).sign().cast(pl.Int64), lambda call, x: cast(exp.Sign(this=x), BIGINT),
         "-1, 0 or 1.", examples=(Example("sign(x)", [-1, 1, None], _X),), typed=True),
-    row("greatest", "x: any*", _choice, *_GREATEST, "The largest of several values in a row.", missing="Missing values are skipped; missing only when all are.", examples=(Example("greatest(x, 0)", [0.0, 2.0, 0.0], _X),), words=("larger of",), typed=True),
-    row("least", "x: any*", _choice, *_LEAST, "The smallest of several values in a row.", missing="Missing values are skipped; missing only when all are.", examples=(Example("least(x, 0)", [-1.5, 0.0, 0.0], _X),), words=("smaller of",), typed=True),
+    row("greatest", "x: single*", _choice, *_GREATEST, "The largest of several values in a row.", missing="Missing values are skipped; missing only when all are.", examples=(Example("greatest(x, 0)", [0.0, 2.0, 0.0], _X),), words=("larger of",), typed=True),
+    row("least", "x: single*", _choice, *_LEAST, "The smallest of several values in a row.", missing="Missing values are skipped; missing only when all are.", examples=(Example("least(x, 0)", [-1.5, 0.0, 0.0], _X),), words=("smaller of",), typed=True),
     row("clip", "x: numeric, low: numeric, high: numeric", _clip_gives, _clip, _sql_clip, "x held between low and high.", examples=(Example("clip(x, 0, 1)", [0.0, 1.0, None], _X),), typed=True),
 )  # fmt: skip

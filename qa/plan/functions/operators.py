@@ -133,6 +133,8 @@ def _sql_operand(call: Call, index: int, value: Sql) -> Sql:
         call.args[index].kind is Kind.INTEGER and Kind.NUMBER in {a.kind for a in call.args}
     ):
         return cast(value, DOUBLE)
+    if (call.args[0].kind, call.args[index].kind) == (Kind.DATETIME, Kind.DURATION):
+        return exp.Anonymous(this="to_microseconds", expressions=[value])
     return cast(value, HUGEINT) if _wide(call) else value
 
 
@@ -387,7 +389,7 @@ def common(facets: list[Facets], nullable: bool) -> Facets:
         )
     if kinds <= {Kind.INTEGER, Kind.NUMBER, Kind.DECIMAL}:
         return Facets(Kind.NUMBER, nullable, **extra)
-    if kinds == {Kind.DATE, Kind.DATETIME}:
+    if kinds == {Kind.DATE, Kind.DATETIME} and not any(f.zone for f in known):
         return Facets(Kind.DATETIME, nullable)
     if kinds == {Kind.DATETIME} and len({f.zone for f in known}) > 1:
         raise PlanError(

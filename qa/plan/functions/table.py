@@ -25,6 +25,8 @@ KINDS: dict[str, frozenset[Kind] | None] = {
     "clock": frozenset({Kind.DATETIME, Kind.TIME}),
     "seconds": frozenset({Kind.TIME, Kind.DURATION}),
     "ordered": frozenset(set(Kind) - {Kind.LIST, Kind.BOOLEAN}),
+    "scalar": NUMERIC | {Kind.BOOLEAN, Kind.TEXT},
+    "yearly": NUMERIC | {Kind.DATE, Kind.DATETIME},
     "single": frozenset(set(Kind) - {Kind.LIST}),
     "sized": frozenset({Kind.TEXT, Kind.LIST}),
     "countable": frozenset(set(Kind)),

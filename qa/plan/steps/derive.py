@@ -53,6 +53,7 @@ class Derive(Step):
 
     def check(self, scope: Scope) -> CheckedStep:
         before, outputs, replaced = scope.schema, [], []
+        scope.numbers_rows = True
         issues = Issues()
         for index, text in enumerate(self.columns):
             with issues:

@@ -25,7 +25,7 @@ from qa.plan.steps.step import (
     worded,
 )
 from qa.plan.steps.summarize import check_keys
-from qa.plan.typed import Output, Ref
+from qa.plan.typed import Output
 from qa.types import Kind, Order
 
 
@@ -74,7 +74,7 @@ class Distinct(Step):
             step=self,
             before=scope.schema,
             after=after,
-            outputs=[k for k in keys if not isinstance(k.typed, Ref)],
+            outputs=[k for k in keys if k.computed],
             ids=ids,
             uses_order=True,
         )

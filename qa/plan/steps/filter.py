@@ -44,6 +44,7 @@ class Filter(Step):
     )
 
     def check(self, scope: Scope) -> CheckedStep:
+        scope.numbers_rows = True
         typed = Binder(scope).boolean(self.where, "where")
         if not _names_a_row(typed):
             scope.refuse(

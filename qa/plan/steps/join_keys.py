@@ -170,7 +170,7 @@ def key_frames(
     for pair in keys.pairs:
         if pair.left.kind is Kind.TEXT:
             left, right = _alike_text(pair, left, right, how)
-    numbers = [column.column.id for pair in keys.pairs if not pair.plain and (column := _column(pair.left)) is not None]
+    numbers = {column.column.id for pair in keys.pairs if not pair.plain and (column := _column(pair.left)) is not None}
     if how == "full" and numbers:
         left = left.with_columns([pl.col(id).cast(pl.Float64) for id in numbers])
     return left, right, keys.hidden_left

@@ -177,17 +177,17 @@ def joined_schema(
 
 def _left_column(column: Column, keys: Keys, how: str, many_right: bool) -> Column:
     key = next((pair for pair in keys.pairs if isinstance(pair.left, Ref) and pair.left.column.id == column.id), None)
-    cast = next((right for left, right in keys.same_columns if left.column.id == column.id), None)
+    filled = [right.column.kind for left, right in keys.same_columns if left.column.id == column.id]
     changed = replace(
         column, unique=column.unique and not many_right and how != "full", repeated=column.repeated or many_right
     )
     if how == "full":
         changed = (
             replace(changed, nullable=True, origin=None, low=None, high=None)
-            if cast
+            if filled
             else replace(changed, nullable=True)
         )
-        if cast and cast.column.kind is not column.kind:
+        if Kind.DECIMAL in filled or any(kind is not column.kind for kind in filled):
             changed = replace(changed, kind=Kind.NUMBER)
     return replace(changed, nullable=False) if how == "inner" and key is not None else changed
 

@@ -70,7 +70,7 @@ class Pivot(Step):
             )
         outputs = [self.cell(scope, metric, column, value, len(metrics) > 1) for metric in metrics for value in values]
         scope.refuse_repeats([*(k.column.name for k in keys), *(o.column.name for o in outputs)], "values")
-        first = tuple(o for o in (*keys, *names) if not isinstance(o.typed, Ref))
+        first = tuple(o for o in (*keys, *names) if o.computed)
         return CheckedPivot(
             step=self, before=scope.schema, after=grouped_schema(scope, keys, outputs), keys=tuple(keys), metrics=tuple(outputs), first=first, values=values,
             rows_id=scope.world.ids.fresh(), watches=tuple(scope.watches), guards=tuple(_in_cells(scope.guards, column, values)), uses_order=scope.uses_order,

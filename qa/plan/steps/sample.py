@@ -25,7 +25,7 @@ from qa.plan.steps.step import (
     worded,
 )
 from qa.plan.steps.summarize import check_keys
-from qa.plan.typed import Output, Ref
+from qa.plan.typed import Output
 
 PRIME = 2_147_483_647
 """Products of two numbers below it fit 64 bits, so both engines compute the same hash."""
@@ -65,7 +65,7 @@ class Sample(Step):
             step=self,
             before=scope.schema,
             after=after,
-            first=[k for k in keys if not isinstance(k.typed, Ref)],
+            first=[k for k in keys if k.computed],
             by=[k.column.id for k in keys],
             uses_order=True,
         )

@@ -77,12 +77,14 @@ class Select(Step):
 
 def choose(scope: Scope, texts: Sequence[str], field: str) -> tuple[tuple[Output, ...], list[Column]]:
     """Columns by name or formula, each with its new name."""
-    issues, outputs, columns = Issues(), [], []
+    issues = Issues()
+    outputs: list[Output] = []
+    columns: list[Column] = []
     for index, text in enumerate(texts):
         with issues:
             head, as_name = (text, None) if scope.has(text) else split_as(text)
             typed = Binder(scope).formula(head, f"{field}[{index}]")
-            if isinstance(typed, Ref):
+            if isinstance(typed, Ref) and all(typed.column.id != column.id for column in columns):
                 columns.append(replace(typed.column, name=as_name or typed.column.name))
             else:
                 made = output(scope, typed, as_name or head, text)

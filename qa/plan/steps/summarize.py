@@ -98,7 +98,7 @@ def check_keys(scope: Scope, texts: Sequence[str], issues: Issues) -> list[Outpu
                     "Group by a column.",
                     f"by[{index}]",
                 )
-            if isinstance(typed, Ref):
+            if isinstance(typed, Ref) and all(typed.column.id != key.column.id for key in keys):
                 keys.append(Output(typed, replace(typed.column, name=as_name or typed.column.name), text))
             else:
                 made = output(scope, typed, as_name or head, text)
@@ -114,7 +114,7 @@ def check_metrics(scope: Scope, texts: Sequence[str], keys: Sequence[Output], is
     by_time = any(is_time(key) for key in keys)
     visible = scope.schema
     for key in keys:
-        if not isinstance(key.typed, Ref) and not any(c.name.casefold() == key.column.name.casefold() for c in visible):
+        if key.computed and not any(c.name.casefold() == key.column.name.casefold() for c in visible):
             visible = replace(visible, columns=(*visible.columns, key.column))
     inner = Scope(visible, scope.world, scope.watches, scope.left_out, scope.guards)
     metrics: list[Output] = []
@@ -193,7 +193,7 @@ class CheckedSummarize(CheckedStep):
         return {node: f"h{index}" for index, node in enumerate(wide)}
 
     def prepared(self, frame: pl.LazyFrame, lower: PolarsLowering) -> pl.LazyFrame:
-        frame = with_outputs(frame, [key for key in self.keys if not isinstance(key.typed, Ref)], lower)
+        frame = with_outputs(frame, [key for key in self.keys if key.computed], lower)
         coarser = self.coarser()
         return frame.with_columns([lower.terms(node).alias(id) for node, id in coarser.items()]) if coarser else frame
 
@@ -211,7 +211,7 @@ class CheckedSummarize(CheckedStep):
         return frame.group_by([pl.col(key.column.id) for key in self.keys]).agg(values)
 
     def sql(self, source: exp.Table, lower: SqlLowering) -> exp.Expression:
-        source = sql_outputs(source, [key for key in self.keys if not isinstance(key.typed, Ref)], lower)
+        source = sql_outputs(source, [key for key in self.keys if key.computed], lower)
         coarser = self.coarser()
         if coarser:
             more = [exp.alias_(lower.terms(node), id, quoted=True) for node, id in coarser.items()]
@@ -225,9 +225,7 @@ class CheckedSummarize(CheckedStep):
 
     def tallies(self, frame: pl.LazyFrame, lower: PolarsLowering) -> list[tuple[Watch, pl.LazyFrame]]:
         return (
-            super().tallies(
-                with_outputs(frame, [key for key in self.keys if not isinstance(key.typed, Ref)], lower), lower
-            )
+            super().tallies(with_outputs(frame, [key for key in self.keys if key.computed], lower), lower)
             if self.watches
             else []
         )

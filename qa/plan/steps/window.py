@@ -66,8 +66,9 @@ class Window(Step):
         groups = check_keys(scope, self.by or [], issues)
         key_outputs, keys = order_keys(scope, Binder(scope), self.order or [])
         issues.done()
-        first = [*(g for g in groups if not isinstance(g.typed, Ref)), *key_outputs]
+        first = [*(g for g in groups if g.computed), *key_outputs]
         refs = tuple(Ref(facets_of(g.column), g.column) for g in groups)
+        scope.numbers_rows = True
         outputs, replaced = self.computed(scope, refs, keys, issues)
         issues.done()
         known = {column.id: column for column in (*before.columns, *(o.column for o in first))}
