@@ -86,9 +86,14 @@ def _ratios(linker: Linker, row: list[Node]) -> list[Node]:
         if node.letter != "/":
             continue
         after = [n for n in range(at + 1, min(len(row), at + 5)) if row[n].letter not in "o"]
-        if len(after) >= 3 and letters[after[0]] == "C" and letters[after[1]] in "T&" and letters[after[2]] == "C":
+        parted = len(after) >= 3 and (letters[after[1]] in "T&" or row[after[1]].word == "to")
+        if parted and letters[after[0]] == "C" and letters[after[2]] == "C":
             return _ratio(linker, row, at, after[2], row[after[0]], row[after[2]])
-        if at >= 3 and letters[at - 3 : at] in ("CTC", "C*C") and letters[at - 2] != "*":
+        if (
+            at >= 3
+            and letters[at - 3] == letters[at - 1] == "C"
+            and (letters[at - 2] == "T" or row[at - 2].word == "to")
+        ):
             return _ratio(linker, row, at - 3, at, row[at - 3], row[at - 1])
         if at >= 1 and letters[at - 1] == "C" and row[at - 1].columns[0][0].startswith("="):
             return [*row[:at], *row[at + 1 :]]

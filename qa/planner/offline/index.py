@@ -144,6 +144,8 @@ def _names(table: Indexed, column: Column, lex: Lexicon) -> list[Name]:
         spellings.append((whole, 0.96))
     if "no" in own:
         spellings.append((["number" if word == "no" else word for word in own], 0.99))
+    if column.kind is Kind.INTEGER and lex.lemma(own[-1]) != own[-1]:
+        spellings.append(([*own[:-1], lex.lemma(own[-1]), "count"], 0.95))
     bare = _without_brackets(column.name)
     if bare and bare != own:
         spellings.append((bare, 0.97))

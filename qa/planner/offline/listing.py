@@ -129,7 +129,8 @@ class Listing(Groups):
     def _lists_rows(self, asked: Asked) -> bool:
         """True when whole rows are asked for: `which cars have …`, `list the orders over …`."""
         lead = [n for n in self.row if n.letter not in "ei"]
-        while lead and lead[0].letter == "s":
+        opened = bool(lead) and lead[0].letter == "s"
+        while opened and lead and lead[0].letter in "spo":
             lead = lead[1:]
         if not lead or any(n.letter == "l" for n in self.row[:4]):
             return False

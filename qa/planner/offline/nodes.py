@@ -20,6 +20,7 @@ TAG_LETTERS = {
     "MISSING": "0", "KNOWN": "0", "TIMES": "*", "MINUS": "*", "OVER": "*", "PLUSOP": "*", "PRODUCT": "P", "ALONE": "1",
     "GRAIN": "g", "TREND": "f", "BANDS": "W", "REL": "j", "THAN": "2", "AVERAGEOF": "M", "BELOWAVERAGE": "M",
     "MEDIANOF": "M", "SORT": "^", "MORE": "Y", "CHART": "s", "BELOWMEDIAN": "M", "QUARTILE": "5", "QUANTILE": "6", "TRUEWORD": "7",
+    "PIVOT": "X", "STEP": "$", "AGG2": "9",
 }  # fmt: skip
 PRIORITY = (
     "SUPOF", "CMPOF", "ORDER", "ALPHA", "DIR", "AVERAGEOF", "BELOWAVERAGE", "MEDIANOF", "BELOWMEDIAN", "TREND", "COUNT", "DIFF",

@@ -10,7 +10,6 @@ from typing import Any
 from qa.data.table import Table
 from qa.engine.run import checked_plan, run
 from qa.errors import PlanError, QAError
-from qa.plan.check import check
 from qa.plan.plan import PlanReply, parse_reply
 from qa.planner.dialogue import Turn
 from qa.planner.offline import followup, parts
@@ -130,11 +129,11 @@ def _joined_readings(question: str, tables: Sequence[Table], lex: Lexicon) -> li
 
 
 def problem(reply: Reply, tables: Sequence[Table]) -> PlanError | None:
-    """What the checker says against a plan, or None."""
+    """What the checker says against a plan, or None; join keys and pivoted values are measured on the rows."""
     try:
         parsed = parse_reply(reply)
         if isinstance(parsed, PlanReply):
-            check(parsed, {table.name: table for table in tables})
+            checked_plan(parsed, {table.name: table for table in tables})
     except PlanError as error:
         return error
     except QAError as error:

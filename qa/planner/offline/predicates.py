@@ -447,5 +447,7 @@ def measured_column(index: TableIndex, lex: Lexicon, groups: Sequence[Sequence[s
                     return exact[0]
                 if len(hits) == 1:
                     return hits[0]
-                return None
+                # of several weights the one that a longer measure word names: `whole weight`
+                longer = [other for other in group if word in other.split() and other != word]
+                return measured_column(index, lex, [longer]) if longer else None
     return None

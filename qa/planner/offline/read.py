@@ -39,15 +39,27 @@ def readings(linker: Linker, lex: Lexicon, cover: Sequence[Link], score: float) 
     return found
 
 
+def _highest_average(row: list[Node]) -> list[Node]:
+    """`the maximum average price`: the first of two aggregates in a row is a superlative."""
+    for first, second in itertools.pairwise(row):
+        if first.letter == second.letter == "G" and first.op in ("max", "min") and second.op not in ("max", "min"):
+            first.letter = "S"
+    return row
+
+
 class Reader(Taking, Superlatives, Listing):
     """Reads one row of nodes with one choice of conditions."""
 
     # the whole
     def read(self) -> Query:
         self._refuse_leftovers()
+        pivot = [n for n in self.row if n.letter == "X"]
+        self.row = _highest_average([n for n in self.row if n.letter != "X"])
         query = special.read(self)
         if query is None:
             query = self._general()
+        if pivot:
+            query = special.pivoted(query, pivot[0])
         query.notes += [f.note for f in self.filters if f.note]
         query.score += sum(s for n in self.row if n.letter == "C" for s in [n.columns[0][1] - 1.0])
         return query

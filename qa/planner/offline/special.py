@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from qa.plan.steps import STEPS
 from qa.planner.offline import formula as write
 from qa.planner.offline.core import NotRead
 from qa.planner.offline.nodes import Filter, Node
@@ -27,6 +28,8 @@ def read(reader: Reader) -> Query | None:
         ("H", _distribution),
         ("E", _description),
         ("q", _existence),
+        ("9", _two_columns),
+        ("$", _declared_step),
     ):
         if letter in letters:
             query = form(reader, next(n for n, node in enumerate(reader.row) if node.letter == letter))
@@ -36,7 +39,9 @@ def read(reader: Reader) -> Query | None:
 
 
 def _others(reader: Reader, allowed: str) -> bool:
-    """True when nothing but these letters, filters and columns is left in the row."""
+    """True when nothing but these letters, filters and columns is left in the row, and `by` names a column."""
+    if any(node.letter == "y" for node in reader.row) and not _keys(reader):
+        return False
     return all(node.letter in allowed + "FCnlwsbohp&,ie" for node in reader.row)
 
 
@@ -54,6 +59,53 @@ def _correlation(reader: Reader, at: int) -> Query | None:
     query.metrics = [(f"corr({reader.name(a)}, {reader.name(b)})", f"correlation of {a.name} and {b.name}")]
     query.notes.append("Pearson correlation over the rows where both are known")
     query.chart = {"kind": "scatter", "x": a.name, "y": [b.name], "color": None} if False else None
+    return query
+
+
+def _two_columns(reader: Reader, at: int) -> Query | None:
+    """An aggregate of two columns, such as a covariance or a slope, in the order they are named."""
+    keys = _keys(reader)
+    found = [reader.measurable(node) for node in _columns(reader) if node not in keys]
+    if len({column.id for column in found}) != 2 or len(found) != 2 or not _others(reader, "9Tey"):
+        return None
+    function, query = reader.row[at].op, reader.query
+    query.filters, query.keys = reader.filters, [reader.key(k) for k in keys]
+    a, b = found
+    said = f"{function.replace('_', ' ')} of {a.name} and {b.name}"
+    query.metrics = [(f"{function}({reader.name(a)}, {reader.name(b)})", said)]
+    query.notes.append(f"{function}({a.name}, {b.name}), in the order the two were named")
+    return query
+
+
+def _declared_step(reader: Reader, at: int) -> Query | None:
+    """A step that its own words call for: it gets the columns, the groups and the number that the question names."""
+    op = reader.row[at].op
+    fields, keys = STEPS[op].model_fields, _keys(reader)
+    numbers = [n.link.number for n in reader.row if n.letter in "N#"]
+    named = [node for node in _columns(reader) if node not in keys]
+    if not _others(reader, "$eyN#T") or len(numbers) > 1 or (numbers and "n" not in fields):
+        return None
+    if (named and "columns" not in fields) or not (named or numbers):
+        return None
+    query = reader.query
+    step: dict[str, Any] = {"op": op, "by": [formula for formula, _ in map(reader.key, keys)]}
+    if named:
+        step["columns"] = list(dict.fromkeys(reader.name(reader.column(node)) for node in named))
+    if numbers:
+        step["n"] = int(numbers[0] or 0)
+    query.filters, query.steps = reader.filters, [step]
+    return query
+
+
+def pivoted(query: Query, said: Node) -> Query:
+    """A summary by two keys laid out as a table: the first down, the second across."""
+    if len(query.keys) != 2 or not query.metrics or query.having or query.second or query.limit or query.order:
+        raise NotRead(said.text)
+    first, second = query.keys
+    down = first[0] if first[0] == write.name(first[1]) else f"{first[0]} as {write.name(first[1])}"
+    values = [f"{formula} as {write.name(name)}" for formula, name in query.metrics]
+    query.steps = [*query.steps, {"op": "pivot", "by": [down], "names_from": second[0], "values": values}]
+    query.keys, query.metrics = [], []
     return query
 
 

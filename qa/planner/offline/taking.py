@@ -40,6 +40,11 @@ class Taking(Grounds):
         return at + 1
 
     def _take_distinct(self, row: list[Node], at: int, asked: Asked) -> int:
+        """`the average price for different brands` is an average of each brand."""
+        led = at and row[at - 1].letter in "ph"
+        if led and asked.metrics and at + 1 < len(row) and row[at + 1].letter == "C" and not asked.counts:
+            asked.keys.append(row[at + 1])
+            return at + 2
         asked.distinct = True
         return at + 1
 
@@ -104,11 +109,14 @@ class Taking(Grounds):
     def row_place(self, row: list[Node], node: Node) -> int:
         return next(n for n, other in enumerate(row) if other is node)
 
-    def _column_list(self, row: list[Node], at: int) -> tuple[list[Node], int]:
+    def _column_list(self, row: list[Node], at: int, over: str = "") -> tuple[list[Node], int]:
+        """The columns that are listed from a place on, and the place behind; `over` are letters between them to pass."""
         found: list[Node] = []
         while at < len(row) and row[at].letter == "C":
             found.append(row[at])
             nxt = skip(row, at + 1, ",&")
+            passed = skip(row, nxt, over) if nxt > at + 1 else nxt
+            nxt = passed if passed < len(row) and self._measures(row[passed]) else nxt
             if nxt > at + 1 and nxt < len(row) and row[nxt].letter == "C":
                 at = nxt
             else:
@@ -231,7 +239,7 @@ class Taking(Grounds):
             asked.keys.append(self._quartered(row[nxt]))
             return nxt + 2
         if nxt < len(row) and row[nxt].letter == "C":
-            columns, end = self._column_list(row, nxt)
+            columns, end = self._column_list(row, nxt, over="k")
             asked.keys += columns
             return end
         if nxt < len(row) and row[nxt].letter == "g":
@@ -349,5 +357,6 @@ class Taking(Grounds):
         "r": _take_order, "d": _take_direction, "L": _take_alpha, "f": _take_trend, "g": _take_grain, "O": _take_rank,
         "/": _refuse, "c": _refuse, "H": _refuse, "-": _refuse, "5": _refuse, "6": _refuse, "*": _refuse,
         "P": _refuse, "1": _refuse, "W": _refuse, "j": _refuse, "R": _refuse, "B": _refuse, "m": _refuse, ">": _refuse,
-        "A": _refuse, "!": _refuse, "Y": _refuse, "v": _refuse, "q": _refuse, "T": _refuse, "%": _refuse, "0": _refuse, "E": _refuse,
+        "A": _refuse, "!": _refuse, "Y": _refuse, "v": _refuse, "q": _refuse, "T": _refuse, "%": _refuse, "0": _refuse, "E": _refuse, "X": _refuse, "$": _refuse,
+        "9": _refuse,
     }  # fmt: skip

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -11,9 +11,12 @@ from typing import Any
 import yaml
 
 from qa.plan.functions import FUNCTIONS
+from qa.plan.steps import STEPS
 from qa.planner.offline.text import fold, words
 
 Phrase = tuple[str, ...]
+SAID_FIELDS = frozenset({"columns", "n"})
+"""fields of a step that a question fills by naming columns or a number"""
 NUMBERS = frozenset({"numeric", "summable", "averaged", "integer"})
 """what an aggregate must accept for its words to be read before a numeric column"""
 
@@ -90,10 +93,10 @@ def lexicon(language: str = "en") -> Lexicon:
     for tag, spellings in data["phrases"].items():
         for spelling in spellings:
             phrases.setdefault(_key(spelling), []).append(tag)
-    for function, spelling in _declared():
-        tags = phrases.setdefault(_key(spelling), [])
-        if not tags:
-            tags.append(f"AGG:{function}")
+    plain = {fold(word) for key in ("particles", "fillers") for word in data[key].split()}
+    for tag, spelling in _declared():
+        if spelling not in plain:
+            phrases.setdefault(_key(spelling), [tag])
     months = {name: n + 1 for n, name in enumerate(data["months"])}
     months |= {name: n + 1 for n, name in enumerate(data["month_short"])}
     return Lexicon(
@@ -129,13 +132,25 @@ def lexicon(language: str = "en") -> Lexicon:
 
 
 def _declared() -> Iterator[tuple[str, str]]:
-    """(function, words) of every aggregate of one column that the plan language declares words for."""
+    """(tag, words) of what the plan language declares words for: aggregates of one and of two numeric columns, and
+    steps that say something of columns, by groups where wanted."""
     for function in FUNCTIONS.values():
         needed = [param for param in function.params if not param.optional]
-        if function.family == "aggregate" and len(needed) == 1 and needed[0].accepts in NUMBERS:
-            for spelling in (*function.words, function.name.replace("_", " ")):
-                if spelling.replace(" ", "").replace("-", "").isalpha():
-                    yield function.name, spelling
+        numeric = all(param.accepts in NUMBERS for param in needed)
+        if function.family == "aggregate" and numeric and len(needed) in (1, 2):
+            tag = "AGG" if len(needed) == 1 else "AGG2"
+            yield from _spelled(f"{tag}:{function.name}", (*function.words, function.name.replace("_", " ")))
+    for op, step in STEPS.items():
+        required = {name for name, field in step.model_fields.items() if field.is_required()} - {"op"}
+        fields = set(step.model_fields)
+        if not required and "by" in fields and fields & SAID_FIELDS and "metrics" not in fields:
+            yield from _spelled(f"STEP:{op}", step.words)
+
+
+def _spelled(tag: str, spellings: Iterable[str]) -> Iterator[tuple[str, str]]:
+    for spelling in spellings:
+        if spelling.replace(" ", "").replace("-", "").isalpha():
+            yield tag, spelling
 
 
 def _key(spelling: str) -> Phrase:
