@@ -15,6 +15,7 @@ from qa.data.table import Table
 from qa.engine.pool import EngineFault, Stopped
 from qa.engine.result import Check, PartResult
 from qa.errors import Issue, LimitExceeded, PlanError, QAError
+from qa.pipeline.as_read import as_read
 from qa.pipeline.desk import Desk, Found
 from qa.plan.check import CheckedPipeline
 from qa.plan.plan import ClarifyReply, DeclineReply, PlanReply, as_json
@@ -155,7 +156,11 @@ def answer_part(desk: Desk, question: str, result: PartResult, check: Check, fou
         title=part.title, plan=written, columns=columns, table=result.frame, total_rows=result.total_rows, truncated=result.truncated,
         support=result.support, question=question, ledger=ledger,
     )  # fmt: skip
-    notes = [note for note in (part.reading and f"Read as: {part.reading}", found.note, *result.notes) if note]
+    lets = [as_json(let) for let in found.reply.lets] if isinstance(found.reply, PlanReply) else []
+    decided = as_read(desk.tables, result.checked.shown, written, lets)
+    notes = [
+        note for note in (part.reading and f"Read as: {part.reading}", found.note, *result.notes, *decided) if note
+    ]
     return AnswerPart(
         title=part.title, reading=part.reading, sentences=told, value=prose.value_of(result.frame, columns, written), columns=columns,
         table=result.frame, total_rows=result.total_rows, truncated=result.truncated,
