@@ -105,7 +105,10 @@ def _ratio(linker: Linker, row: list[Node], first: int, last: int, top: Node, bo
         return row
     formula = f"{_written(linker, top)} / {_written(linker, bottom)}"
     name = f"{_called(linker, top)} to {_called(linker, bottom)} ratio"
-    return [*row[:first], _measure(linker, row[first : last + 1], formula, name), *row[last + 1 :]]
+    made = _measure(linker, row[first : last + 1], formula, name)
+    # `… and find the highest ratio`: said again, it is the same ratio
+    again = [Node("C", n.links, columns=made.columns, op="derived") if n.letter == "/" else n for n in row[last + 1 :]]
+    return [*row[:first], made, *again]
 
 
 def _percentages(linker: Linker, row: list[Node]) -> list[Node]:

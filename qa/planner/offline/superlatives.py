@@ -189,6 +189,10 @@ class Superlatives(Groups):
             query.order, query.limit = [f"{self.name(column)} {'desc' if direction == 'max' else 'asc'}"], asked.limit
             query.ties = "cut"
             return True
+        if asked.each_row and column.id in self.linker.virtual and "one" in self.linker.folded:
+            # `the ratio for each order, and find the one with the highest`: the row itself
+            query.order, query.limit = [f"{self.name(column)} {'desc' if direction == 'max' else 'asc'}"], 1
+            return True
         adjective = any(n.letter == "Z" for n in self.row) and not asked.value
         if adjective and any(n.letter == "l" for n in self.row) and not asked.rows:
             raise NotRead("?")

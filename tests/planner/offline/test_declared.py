@@ -64,6 +64,8 @@ def test_every_step_that_needs_only_columns_has_a_word_of_its_own() -> None:
         ("average amount for different regions",
          [["East", 65.0], ["North", 120.0], ["South", 30.0], ["West", 10.0]]),
         ("Which region has the maximum average amount?", [["North"]]),
+        ("Calculate the ratio of discount to amount for each order and find the one with the highest ratio.",
+         [[3, 10, "2024-02-03", "North", "pending", 60, 10, False, 31, pytest.approx(1 / 6)]]),
         ("average amount to age ratio in North", [[pytest.approx((100 / 31 + 60 / 31 + 200 / 28) / 3)]]),
     ],
 )  # fmt: skip
