@@ -13,6 +13,8 @@ title(
 )
 st.subheader("Try a plan")
 plans_page.playground(here)
+st.subheader("Paste SQL")
+plans_page.sql_box(here)
 st.subheader("Try a formula")
 plans_page.formula_box(here)
 st.subheader("Steps")

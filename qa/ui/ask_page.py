@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from qa import pipeline
-from qa.ui import cards, datasets, links
+from qa.ui import cards, datasets, links, reasking
 from qa.ui import progress as watching
 from qa.ui.asking import ask, example_questions
 from qa.ui.picking import load_error, pick_dataset
@@ -112,7 +112,8 @@ def progress(here: Session) -> None:
 
 
 def answers(here: Session, dataset: Dataset) -> None:
-    """The answer in focus whole, the others as one line each, newest first."""
+    """What newer data moved; the answer in focus whole, the others as one line each, newest first."""
+    reasking.panel(here, dataset)
     focus = here.entry(here.focus) or (here.entries[-1] if here.entries else None)
     if focus is None:
         return

@@ -43,8 +43,8 @@ def totals(session: str | None) -> None:
         st.metric("Model cost", money(found["cost"]), width="content")
 
 
-def records(session: str | None) -> str | None:
-    """The records that fit the search, newest first; gives the id of the one picked."""
+def records(session: str | None) -> list[str]:
+    """The records that fit the search, newest first; gives the ids of those picked, one to see or two to compare."""
     left, right = st.columns([3, 1])
     search = left.text_input(
         "Search in questions", key="search", placeholder="a word of the question or a model"
@@ -53,7 +53,7 @@ def records(session: str | None) -> str | None:
     found = audit().list(session, search or None, status or None, MOST)
     if not found:
         st.info("No question is on record here yet." if not (search or status) else "No record fits this search.")
-        return None
+        return []
     frame = pl.DataFrame(
         {
             "when": [str(row["at"])[:19].replace("T", " ") for row in found],
@@ -73,10 +73,10 @@ def records(session: str | None) -> str | None:
         frame,
         hide_index=True,
         on_select="rerun",
-        selection_mode="single-row",
+        selection_mode="multi-row",
         key="records",
         height="content" if frame.height <= 10 else 400,
-        alt="Questions on record; pick one to see its record",
+        alt="Questions on record; pick one to see its record, two to compare them",
         column_config={
             "seconds": st.column_config.NumberColumn(format="%.2f"),
             "rows": st.column_config.NumberColumn(format="%,d"),
@@ -86,7 +86,9 @@ def records(session: str | None) -> str | None:
         },
     )
     picked = state.selection.rows
-    return str(found[picked[0]]["id"]) if picked and picked[0] < len(found) else None
+    ids = [str(found[place]["id"]) for place in sorted(picked, reverse=True) if place < len(found)]
+    st.caption("Pick a row to see its record, or two to compare them." if len(ids) < 3 else "Pick two rows to compare.")
+    return ids if len(ids) < 3 else []
 
 
 def record(here: Session, session: str | None, id: str) -> None:

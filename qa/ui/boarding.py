@@ -42,6 +42,7 @@ def pin(here: Session, entry: Entry) -> None:
     here.pin_of[entry.id] = newest.id
     here.pinned_data[newest.id] = entry.dataset
     here.tiles[_tile_key(here.board, newest, entry.dataset)] = entry.answer
+    here.pinned_answers[newest.id] = entry.answer
 
 
 def dataset_of(here: Session, pin: Pin) -> Dataset | None:

@@ -8,6 +8,7 @@ from typing import Any
 import polars as pl
 import streamlit as st
 
+from qa.answer import export, notebook
 from qa.answer.answer import Answer, AnswerPart
 from qa.ui.words import escape, money, plain
 
@@ -52,6 +53,16 @@ def _json(answer: Answer, part: AnswerPart, key: str) -> None:
 
 def _polars(answer: Answer, part: AnswerPart, key: str) -> None:
     st.code(part.polars or "# No script was made for this plan.", language="python", wrap_lines=True)
+    if notebook.has_script(part):
+        st.download_button(
+            "Notebook",
+            data=lambda: notebook.notebook([part]),
+            file_name=export.file_name(part.title, "ipynb"),
+            mime=notebook.MIME,
+            key=f"notebook-{key}",
+            icon=":material/menu_book:",
+            on_click="ignore",
+        )
 
 
 def _sql(answer: Answer, part: AnswerPart, key: str) -> None:

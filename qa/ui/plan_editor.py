@@ -176,10 +176,12 @@ def _changes(draft: dict[str, Any], stamp: str, here: Session, entry: Entry) -> 
     return draft
 
 
-def difference(before: dict[str, Any], after: dict[str, Any]) -> list[str]:
-    """What a person changed, as the lines of a diff."""
+def difference(
+    before: dict[str, Any], after: dict[str, Any], one: str = "proposed", other: str = "edited"
+) -> list[str]:
+    """What differs between two plans, as the lines of a diff; `one` and `other` are what they are called."""
     old, new = (json.dumps(plan, indent=1, ensure_ascii=False).splitlines() for plan in (before, after))
-    return list(difflib.unified_diff(old, new, "proposed", "edited", lineterm="", n=1))
+    return list(difflib.unified_diff(old, new, one, other, lineterm="", n=1))
 
 
 _VIEWS = {"Form": _form, "JSON": _json, "Changes": _changes}

@@ -7,15 +7,39 @@ import json
 import polars as pl
 import streamlit as st
 
+from qa.engine.pool import shared
+from qa.errors import Issue, PlanError, QAError
 from qa.plan import reference
+from qa.plan.from_sql import translate
 from qa.plan.functions import FUNCTIONS
 from qa.plan.functions.table import Function
+from qa.plan.plan import PlanReply, parse_reply
 from qa.plan.steps import STEPS
 from qa.ui import datasets
 from qa.ui.asking import run
 from qa.ui.plan_editor import problems, show_issues
-from qa.ui.session import Session
+from qa.ui.session import Dataset, Session
 from qa.ui.words import cut, escape
+
+DIALECTS = ("duckdb", "postgres", "sqlite", "mysql", "bigquery", "snowflake", "spark", "tsql", "oracle")
+_MEASURED = ("missing_field", "bad_option", "fan_out", "many_to_many", "expect_broken")
+"""Issues that may only say that the data were not looked at."""
+_EXAMPLE = "SELECT * FROM {table} LIMIT 10"
+
+
+def measured_problems(text: str, dataset: Dataset) -> tuple[Issue, ...]:
+    """Everything wrong with a plan, checked on the data: keys of joins and columns that a pivot makes are measured."""
+    issues = problems(text, dataset)
+    if all(issue.code not in _MEASURED for issue in issues):
+        return issues
+    reply = parse_reply(text)
+    metrics = {name: formula for table in dataset.tables for name, formula in table.profile.metrics.items()}
+    try:
+        if isinstance(reply, PlanReply):
+            shared().check(reply, {table.name: table for table in dataset.tables}, metrics=metrics)
+    except QAError as error:
+        return error.issues
+    return ()
 
 
 def playground(here: Session) -> None:
@@ -26,10 +50,33 @@ def playground(here: Session) -> None:
     start = {"reply": "plan", "parts": [{"title": "Rows", "source": table.name, "steps": [
         {"op": "summarize", "by": [], "metrics": ["count() as rows"]}]}]}  # fmt: skip
     text = st.text_area("Plan", json.dumps(start, indent=2), height=300, key=f"playground-{dataset.key}")
-    issues = problems(text, dataset)
+    issues = measured_problems(text, dataset)
     show_issues(issues)
     if st.button("Run this plan", type="primary", icon=":material/play_arrow:", disabled=bool(issues)):
         run(here, dataset, "A plan typed by hand", json.loads(text), note="typed by hand")
+        st.switch_page("app.py")
+
+
+def sql_box(here: Session) -> None:
+    """Paste a SELECT; it becomes a typed plan, which is checked against the picked data and runs."""
+    dataset = datasets.current(here)
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        sql = st.text_area(
+            "SELECT statement", height=140, key=f"sql-{dataset.key}", placeholder=_EXAMPLE.format(table=dataset.tables[0].name)
+        )  # fmt: skip
+        dialect = st.selectbox("Dialect", DIALECTS, key=f"dialect-{dataset.key}", width=160)
+    if not sql.strip():
+        return
+    try:
+        reply = translate(sql, {table.name: table for table in dataset.tables}, dialect)
+    except PlanError as error:
+        show_issues(error.issues)
+        return
+    st.code(json.dumps(reply, indent=2, ensure_ascii=False), language="json", wrap_lines=True)
+    issues = measured_problems(json.dumps(reply), dataset)
+    show_issues(issues)
+    if st.button("Run this query", type="primary", icon=":material/play_arrow:", disabled=bool(issues), key=f"run-sql-{dataset.key}"):  # fmt: skip
+        run(here, dataset, "A query pasted as SQL", reply, note="translated from SQL")
         st.switch_page("app.py")
 
 

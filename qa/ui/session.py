@@ -71,6 +71,15 @@ class Entry:
     """the plan as it was before a person edited it"""
 
 
+@dataclass(frozen=True)
+class Move:
+    """A question that was asked again of newer data: the entry before, the entry after, the data's digests now."""
+
+    before: str
+    after: str
+    digests: tuple[tuple[str, str], ...]
+
+
 class Session:
     """Everything one browser tab's visit holds. Its folder vanishes with it."""
 
@@ -89,6 +98,9 @@ class Session:
         self.pin_of: dict[str, str] = {}
         self.pinned_data: dict[str, Dataset] = {}
         self.tiles: dict[str, Answer] = {}
+        self.pinned_answers: dict[str, Answer] = {}
+        self.boards_seen: set[str] = set()
+        self.moves: list[Move] = []
         self.shares_opened: set[str] = set()
         self.counter = 0
         self.uploaders = 0

@@ -129,3 +129,19 @@ def test_sessions_do_not_share_questions_or_files() -> None:
 def test_a_question_of_only_spaces_is_not_asked(app: AppTest) -> None:
     app.chat_input(key="question").set_value("   ").run()
     assert here(app).entries == []
+
+
+def test_a_newer_file_asks_the_old_questions_again_and_says_what_moved(app: AppTest) -> None:
+    upload(app, "sales.csv", "Region,Amount\nNorth,10\nSouth,20\nNorth,30\n")
+    ask(app, "total Amount")
+    ask(app, "total Amount by Region")
+    ask(app, "number of rows")
+    assert "reask-all" not in {button.key for button in app.button}
+    upload(app, "sales.csv", "Region,Amount\nNorth,10\nSouth,20\nNorth,36\n")
+    app.button(key="reask-all").click().run()
+    assert not app.exception
+    shown = texts(app)
+    assert "2 of 3 answers" in shown
+    assert "60" in shown and "66" in shown
+    assert [entry.answer.parts[0].value for entry in here(app).entries[-3:]] == [66, None, 3]
+    assert "reask-all" not in {button.key for button in app.button}
