@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from statistics import fmean, median
 
 from qa.data.cells import TYPED, kind_of
 from qa.data.headings import Row, filled, usual
 
 COMMENT = re.compile(r"\s*(?:#|//|--|%(?!\s*\d)|\*|!|;)")
 NOTE = re.compile(
-    r"\s*(?:\*|†|‡|\(?\d\)|\[\d\]|notes?\b|sources?\b|footnote|disclaimer|generated|created|exported|printed|end of|©|\(c\)|quelle|hinweis|anmerkung|stand:|fuente|nota\b|nb\b|n\.b\.|remark|legend|\d+ (?:rows|records)\b)",
+    r"\s*(?:\*|†|‡|\(?\d\)|\[\d\]|notes?\b|sources?\b|footnote|disclaimer|generated|created|exported|printed|end of|©|\(c\)|quelle|hinweis|anmerkung|stand:|fuente|nota\b|nb\b|n\.b\.|remark|legend|\(?\d+ (?:rows?|records?)\b)",
     re.IGNORECASE,
 )  # fmt: skip
 TOTAL_WORD = r"(?:total|totals|totaal|totale|totaux|sum|summe|gesamt|gesamtsumme|zwischensumme|insgesamt|subtotal|sub-total|somme|suma|итого|всего|合計|總計|总计|合计|小计|小計|toplam|łącznie|razem)"
@@ -90,11 +91,41 @@ def _summaries(rows: Sequence[Row], data: Sequence[int]) -> set[int]:
     result: set[int] = set()
     for at in reversed(data[-8:]):
         first = next((cell for cell in rows[at] if cell.strip()), "")
-        if SUMMARY.fullmatch(first) and filled(rows[at]) < width:
+        if SUMMARY.fullmatch(first) and (filled(rows[at]) < width or _summarises(rows, data, at, first)):
             result.add(at)
         elif not TOTAL.fullmatch(first):
             break
     return result
+
+
+def _summarises(rows: Sequence[Row], data: Sequence[int], at: int, label: str) -> bool:
+    """Do the numbers of a row called average, median, least, most or count come out of the rows above?"""
+    figure = next((figure for words, figure in FIGURES if words.match(label)), None)
+    above = [rows[other] for other in data if other < at and not SUMMARY.fullmatch(rows[other][0])]
+    if figure is None or len(above) < 2:
+        return False
+    checked = agreed = 0
+    for column, cell in enumerate(rows[at]):
+        value = amount(cell) if kind_of(cell) == "number" else None
+        values = [found for row in above if column < len(row) and (found := amount(row[column])) is not None]
+        if value is None or not values:
+            continue
+        checked += 1
+        agreed += abs(figure(values) - value) <= max(0.006, abs(value) * 0.006)
+    return agreed >= 1 and agreed * 2 >= checked
+
+
+FIGURES: tuple[tuple[re.Pattern[str], Callable[[list[float]], float]], ...] = tuple(
+    (re.compile(rf"\s*(?:{words})", re.IGNORECASE), figure)
+    for words, figure in (
+        ("average|avg|mean|mittelwert|durchschnitt|moyenne|promedio|media(?!n)", fmean),
+        ("median", median),
+        ("count", len),
+        ("min", min),
+        ("max", max),
+    )
+)
+"""What a label promises, and how that is worked out."""
 
 
 class _Sums:

@@ -136,6 +136,24 @@ def unpack_into(
     return Unpacked(b"", name, wrapping, others, target)
 
 
+def peek(path: Path, *, limits: ReadLimits = ReadLimits(), most: int = 1 << 12) -> Unpacked | None:
+    """The first bytes of what a wrapped file holds, and its name in a zip; None when the file is not wrapped or broken."""
+    with path.open("rb") as file:
+        wrapping = wrapping_of(file.read(8))
+    if wrapping is None:
+        return None
+    try:
+        if wrapping == "zip":
+            with zipfile.ZipFile(path) as archive:
+                chosen = _choose(_files(archive, limits), None)
+                with archive.open(chosen) as stream:
+                    return Unpacked(stream.read(most), chosen.filename, wrapping)
+        with path.open("rb") as source, OPENERS[wrapping](source) as stream:
+            return Unpacked(stream.read(most), None, wrapping)
+    except (RuntimeError, NotImplementedError, LoadError, *BROKEN):
+        return None
+
+
 def _pour(stream: IO[bytes], target: Path, packed: int, limits: ReadLimits) -> None:
     with target.open("wb") as file:
         for block in _blocks(stream, packed, limits):

@@ -10,7 +10,7 @@ from qa.data.grid import Grid
 from qa.data.options import ReadOptions
 from qa.data.raw import Raw
 from qa.data.sniff import ReadLimits, read_grid
-from qa.errors import Issue, LimitExceeded
+from qa.errors import Issue, LimitExceeded, LoadError
 
 
 def read_delimited(path: Path, options: ReadOptions, name: str) -> list[Raw]:
@@ -25,10 +25,18 @@ def read_delimited(path: Path, options: ReadOptions, name: str) -> list[Raw]:
             header=options.header,
             table=options.table,
             limits=ReadLimits(
-                file_bytes=limits.bytes, unpacked_bytes=limits.bytes, columns=limits.columns, cells=limits.cells
+                file_bytes=limits.bytes,
+                unpacked_bytes=limits.bytes,
+                columns=limits.columns,
+                cells=limits.cells,
+                unpacked_ratio=limits.ratio,
             ),
             scratch=Path(scratch),
         )
+        if grid.width == 0:
+            raise LoadError(
+                Issue("empty", path.name, f"{path.name!r} holds nothing but blanks.", "Choose another file.")
+            )
         if grid.height > limits.rows:
             raise LimitExceeded(
                 Issue(

@@ -50,11 +50,38 @@ def decode(data: bytes, encoding: str | None = None) -> Decoded:
     if (wide := _wide_without_bom(data)) is not None:
         return decode_as(data, wide)
     try:
-        return Decoded(data.decode("utf-8"), "utf-8")
+        return _once(data.decode("utf-8"))
     except UnicodeDecodeError:
         pass
     mixed = _nearly_utf8(data)
     return mixed if mixed is not None else _legacy(data)
+
+
+TWICE = re.compile("[^\x00-\x7f]+")
+MARKS_OF_UTF8 = frozenset("ÂÃÄÅÐÑâã")
+"""What the first bytes of UTF-8 letters look like when they are taken for Windows-1252."""
+
+
+def _once(text: str) -> Decoded:
+    """The text, its letters brought back when all of them were encoded twice (`CafÃ©` for `Café`)."""
+    runs = TWICE.findall(text) if not text.isascii() and MARKS_OF_UTF8 & set(text) else []
+    if len(runs) < 2 or not all(run[0] in MARKS_OF_UTF8 for run in runs):
+        return Decoded(text, "utf-8")
+    try:
+        fixed = {run: _as_bytes(run).decode("utf-8") for run in set(runs)}
+    except UnicodeError:
+        return Decoded(text, "utf-8")
+    if any("\ufffd" in letters for letters in fixed.values()):
+        return Decoded(text, "utf-8")
+    shown = next(f"{run!r} is {fixed[run]!r}" for run in runs)
+    message = f"All {len(runs):,} letters beyond ASCII were encoded twice; they were read as they were meant: {shown}."
+    note = Assumption(code="encoded_twice", column=None, message=message, damage=2, reversal="--encoding utf-8")
+    return Decoded(TWICE.sub(lambda run: fixed[run[0]], text), "utf-8", (note,))
+
+
+def _as_bytes(run: str) -> bytes:
+    """The bytes behind letters of Windows-1252; its five holes stand for themselves."""
+    return b"".join(char.encode("latin-1" if "\x80" <= char <= "\x9f" else "cp1252") for char in run)
 
 
 def encoding_of(path: Path) -> Decoded:
@@ -155,6 +182,8 @@ def _legacy(data: bytes) -> Decoded:
     )
     best = scored[0][2]
     codec = best if _reads(data, best) else USUAL
+    if best not in WIDE and EURO_OF_LATIN_9.search(data) and not C1.search(data):
+        codec = "iso8859_15"
     text = data.decode(codec, errors="replace")
     runner_up = next(name for _, _, name in scored if name != codec)
     message = f"The file is not UTF-8; its letters read best as {LABELS.get(codec, codec)} (next: {LABELS.get(runner_up, runner_up)})."
@@ -169,6 +198,9 @@ def _reads(data: bytes, encoding: str) -> bool:
     return text.count("\ufffd") <= len(text) // 1000
 
 
+EURO_OF_LATIN_9 = re.compile(rb"\d ?\xa4|\xa4 ?\d|[(\[]\xa4[)\]]")
+"""The euro sign of ISO 8859-15 beside an amount; no other encoding has a sign of money there."""
+C1 = re.compile(rb"[\x80-\x9f]")
 SAMPLE = 4 << 20
 USUAL = "cp1252"
 WIDE = frozenset({"gb18030", "big5", "cp949", "cp932", "euc_jp"})
@@ -176,7 +208,7 @@ HIGH = re.compile(rb"[\x80-\xff]")
 LINE = re.compile(rb"[^\r\n]*[\x80-\xff][^\r\n]*")
 WORD = re.compile(rb"[A-Za-z0-9\x80-\xff]*[\x80-\xff][A-Za-z0-9\x80-\xff]*")
 LABELS = {"cp1252": "Windows-1252", "cp1250": "Windows-1250", "cp1251": "Windows-1251", "cp1253": "Windows-1253",
-          "cp1254": "Windows-1254", "cp1257": "Windows-1257", "cp932": "Shift JIS", "cp949": "EUC-KR"}  # fmt: skip
+          "cp1254": "Windows-1254", "cp1257": "Windows-1257", "iso8859_15": "ISO 8859-15", "cp932": "Shift JIS", "cp949": "EUC-KR"}  # fmt: skip
 
 SIGNS = frozenset("€£¥°±§µ½¼¾²³©®™–—‘’“”„…«»•·×÷¿¡ºª№\u00a0")
 LANGUAGES: dict[str, tuple[str, ...]] = {

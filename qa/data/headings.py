@@ -12,7 +12,7 @@ Row = Sequence[str]
 
 UNIT = re.compile(
     r"\s*(?:[\[(]\s*[^\[\]()]{0,16}\s*[\])]|[%‰°€$£¥]|°\s?[CFK]|(?:k|M|G|m|c|d|µ|u|n|h)?(?:m|g|l|L|s|W|Wh|V|A|Hz|Pa|J|N|K|B|b|bar|mol)(?:[²³23]|\^-?\d)?(?:\s?/\s?(?:k|m|c)?(?:m|g|l|L|s|h|d|a|km|mol)(?:[²³23]|\^\d)?)?"
-    r"|km/h|mph|kn|min|sec|hours?|days?|years?|months?|hrs?|lbs?|oz|ft|in|mi|yd|ppm|ppb|psi|rpm|dB|USD|EUR|GBP|CHF|JPY|pcs|Stk|mm Hg|hPa|deg|degrees|percent|count|units?|none|-|unitless|mg/dl|kcal|kWh)\s*"
+    r"|km/h|mph|kn|min|sec|hours?|days?|years?|months?|hrs?|lbs?|oz|ft|in|mi|yd|ppm|ppb|psi|rpm|dB|USD|EUR|GBP|CHF|JPY|pcs|Stk|mm Hg|hPa|deg|degrees|percent|count|units?|none|-|unitless|mg/dl|kcal|kWh|[YMDHS]{1,4}(?:[-/.: ][YMDHS]{1,4}){1,2}|[ymdhs]{1,4}(?:[-/.: ][ymdhs]{1,4}){1,2})\s*"
 )  # fmt: skip
 PERIOD = re.compile(
     r"(?:19|20)\d{2}|(?:19|20)\d{2}\s?[-/]\s?\d{2,4}|(?:Q[1-4]|H[12]|W\d{1,2})\b.*"

@@ -7,6 +7,8 @@ import unicodedata
 from collections.abc import Sequence
 from pathlib import Path
 
+LONGEST = 500
+"""Characters of a name that are kept."""
 _SPACES = re.compile(r"\s+")
 _INVISIBLE = dict.fromkeys(map(ord, "\ufeff\u200b\u200c\u200d\u2060\x00"))
 _NOT_IDENTIFIER = re.compile(r"\W+")
@@ -23,7 +25,7 @@ def display_names(headers: Sequence[str | None]) -> list[str]:
 
 def tidy(text: str | None) -> str:
     """A header or cell without edge spaces, line breaks and invisible marks."""
-    return _SPACES.sub(" ", (text or "").translate(_INVISIBLE)).strip()
+    return _SPACES.sub(" ", (text or "")[: LONGEST * 4].translate(_INVISIBLE)).strip()[:LONGEST]
 
 
 def _unused(name: str, taken: set[str], spoken_for: set[str]) -> str:

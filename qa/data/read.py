@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import tempfile
 import zipfile
 import zlib
 from collections.abc import Callable
@@ -12,6 +14,7 @@ import polars as pl
 
 from qa.data.build import named, said_of, table
 from qa.data.canonical import file_digest, own_folder, prune, recall, remember
+from qa.data.decompress import ReadLimits, peek, unpack_into
 from qa.data.delimited import read_delimited
 from qa.data.excel import read_excel
 from qa.data.isolation import Progress, read_in_child
@@ -146,7 +149,9 @@ def read_into(
     targets: list[Path] = []
     try:
         tell("Reading the file", 0.05)
-        raws = _reader(path)(path, options, name)
+        with tempfile.TemporaryDirectory(prefix="qa-inside-") as scratch:
+            inside = _unpacked(path, options, Path(scratch))
+            raws = _reader(inside)(inside, options, name)
         tables = []
         for index, raw in enumerate(raws):
             tell(
@@ -181,6 +186,8 @@ def _reader(path: Path) -> Callable[[Path, ReadOptions, str], list[Raw]]:
     format = _format(path)
     if format == "excel":
         return read_excel
+    if format == "text":
+        return _read_text
     return READERS.get(format, read_delimited)
 
 
@@ -196,7 +203,47 @@ def _format(path: Path) -> str:
     if suffix in (".json", ".geojson", ".ndjson", ".jsonl"):
         return _SUFFIXES[suffix]
     # A text file under a binary format's ending is read as what it is.
-    return "csv"
+    return "text" if _looks_like_json(path) else "csv"
+
+
+_JSON = re.compile(rb"(?:\xef\xbb\xbf)?\s*(?:\[\s*)?\{\s*\"(?:[^\"\\]|\\.)*\"\s*:")
+
+
+def _looks_like_json(path: Path) -> bool:
+    with path.open("rb") as file:
+        return _JSON.match(file.read(1 << 12)) is not None
+
+
+def _read_text(path: Path, options: ReadOptions, name: str) -> list[Raw]:
+    """Text that begins as JSON does: JSON when it is, else delimited text."""
+    try:
+        return READERS["json"](path, options, name)
+    except LoadError as error:
+        if error.issues[0].code != "not_json":
+            raise
+        return read_delimited(path, options, name)
+
+
+def _unpacked(path: Path, options: ReadOptions, scratch: Path) -> Path:
+    """A packed JSON, Parquet or database file unpacked into the scratch folder; any other file as it is.
+
+    Delimited text is unpacked by its own reader, workbooks are zips themselves.
+    """
+    if _format(path) != "csv":
+        return path
+    limits = ReadLimits(
+        file_bytes=options.limits.bytes, unpacked_bytes=options.limits.bytes, unpacked_ratio=options.limits.ratio
+    )
+    head = peek(path, limits=limits)
+    if head is None:
+        return path
+    place = scratch / f"inside{Path(head.name or path.stem).suffix.lower()}"
+    place.write_bytes(head.data)
+    if _format(place) == "csv":
+        return path
+    whole = unpack_into(path, scratch, limits=limits)
+    assert whole is not None and whole.path is not None
+    return whole.path.replace(place)
 
 
 def _is_workbook(path: Path) -> bool:

@@ -137,6 +137,8 @@ def _blank_first_line(text: str) -> str:
 def _text(data: bytes, encoding: str | None) -> Decoded:
     decoded = decode(data, encoding)
     _refuse_other_kinds(decoded.text)
+    if decoded.text.endswith(END_OF_FILE):
+        decoded = Decoded(decoded.text.rstrip(END_OF_FILE), decoded.encoding, decoded.notes)
     nuls = decoded.text.count("\0")
     if not nuls:
         return decoded
@@ -144,6 +146,8 @@ def _text(data: bytes, encoding: str | None) -> Decoded:
     return Decoded(decoded.text.replace("\0", ""), decoded.encoding, (*decoded.notes, note))
 
 
+END_OF_FILE = "\x1a"
+"""What old programs write behind the last line."""
 CONTROL = re.compile("[\x00-\x08\x0e-\x1b\x7f\x80-\x84\x86-\x9f\ufffd]")
 OTHER_KINDS = (
     (re.compile("%PDF-|\x89PNG|GIF8|ÿØÿ|‰PNG|.ELF|MZ.\0", re.DOTALL), "not_text", "The file is a document, a picture or a program, not a table of text."),
@@ -156,7 +160,7 @@ def _refuse_other_kinds(text: str) -> None:
     for opening, code, message in OTHER_KINDS:
         if opening.match(head):
             raise LoadError(Issue(code, "", message, "Load a CSV, Excel, JSON or Parquet file."))
-    odd = len(CONTROL.findall(head))
+    odd = len(CONTROL.findall(head)) - (head.count("\x01") if "\n" in head else 0)
     if odd > 20 and odd > len(head) // 20:
         message = "The file is not text: it holds binary data."
         raise LoadError(Issue("not_text", "", message, "Load a CSV, Excel, JSON or Parquet file."))

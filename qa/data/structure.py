@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import islice, pairwise
 
 from qa.data.beside import COMMENT, footers, totals
 from qa.data.cells import TYPED, kind_of
@@ -79,7 +80,7 @@ def find_table(rows: Sequence[Row], *, header: int | None = None, table: int | N
     """The layout of the records. `header` is a row number from 1, or 0 for no header; `table` picks the n-th table."""
     if header is not None:
         return _lay_out(rows, _given(rows, header), (), set())
-    comments = _comments(rows)
+    comments = _comments(rows) | _rules(rows)
     live = [at for at, row in enumerate(rows) if at not in comments and filled(row)]
     if not live:
         return Layout(Block(0, (), None, 0), 0, (), None, (), skipped=dict.fromkeys(comments, "comment"))
@@ -117,6 +118,29 @@ def _comments(rows: Sequence[Row]) -> set[int]:
     return set(found)
 
 
+RULE = re.compile(r"[-=+:|_ ]*[-=]{2}[-=+:|_ ]*")
+
+
+def _rules(rows: Sequence[Row]) -> set[int]:
+    """Drawn lines: `+---+---+` anywhere, `---,---` right under the first row."""
+    live = list(islice((at for at, row in enumerate(rows) if filled(row)), 3))
+    return {
+        at
+        for at, row in enumerate(rows)
+        if row
+        and row[0][:1] in ("-", "=", "+", "|", ":", " ", "")
+        and RULE.fullmatch("|".join(row))
+        and ("+-" in "".join(row) or at in live[:2])
+        and len(live) > 2
+    }
+
+
+def _remarks(rows: Sequence[Row], body: Sequence[int], comments: set[int]) -> set[int]:
+    """Lone cells among the data that open with the sign of the comments above."""
+    signs = tuple({rows[at][0].lstrip()[0] for at in comments if COMMENT.match(rows[at][0])} - {"-"})
+    return {at for at in body if signs and rows[at][0].lstrip().startswith(signs) and filled(rows[at]) == 1}
+
+
 # --- several tables ----------------------------------------------------------------------------------------------
 
 
@@ -128,7 +152,8 @@ def _restarts(rows: Sequence[Row], live: list[int]) -> list[int]:
         row, before = rows[live[place]], rows[live[place - 1]]
         if place - current < 2 or not words_only(row) or filled(row) < 2:
             continue
-        gap = live[place] - live[place - 1] > 1
+        titled = filled(before) == 1 and place - current > 2 and live[place - 1] - live[place - 2] > 1
+        gap = titled or live[place] - live[place - 1] > 1
         other = len(row) != len(before) or reach(row) != reach(before)
         if not (gap or other or _over_values(rows, live, place)):
             continue
@@ -184,7 +209,8 @@ def _begins(rows: Sequence[Row], live: list[int], current: int, place: int, gap:
         return False
     long, far = _common(map(len, above)), _common(map(reach, above))
     unlike = len(row) != long or (len(row) == long and reach(row) != far)
-    values = sum(bool(row[at].strip()) for at in valued_columns(above) & valued_columns(after) if at < len(row))
+    data = [other for other in above if not words_only(other)]
+    values = sum(bool(row[at].strip()) for at in valued_columns(data) & valued_columns(after) if at < len(row))
     return unlike or values >= 2 or (gap and values >= 1)
 
 
@@ -207,7 +233,7 @@ def _block(rows: Sequence[Row], start: int, end: int, comments: set[int]) -> Blo
     head = _header_row(rows, live)
     if head is None:
         return Block(_first_full(rows, live) if live else start, (), None, end)
-    header = (*names_above(rows, head, start), head, *names_below(rows, head, end))
+    header = (*names_above(rows, head, start), head, *(() if head + 1 in comments else names_below(rows, head, end)))
     below = [rows[at] for at in live if at > header[-1]][:BODY_ROWS]
     return Block(start, header, units_row(rows, header[-1] + 1, end), end, weak=strength(rows[head], below) == 0.5)
 
@@ -281,6 +307,7 @@ def _lay_out(rows: Sequence[Row], block: Block, others: tuple[Block, ...], comme
     skipped |= {at: "above the table" for at in range(first) if at not in skipped and filled(rows[at])}
     body = [at for at in range(block.body, block.end) if at not in skipped and filled(rows[at])]
     heading = [cell.strip() for cell in rows[block.header[-1]]] if block.header else None
+    skipped |= dict.fromkeys(_remarks(rows, body, comments), "comment")
     skipped |= {at: "header repeated" for at in body if heading and same_cells(rows[at], heading)}
     skipped |= dict.fromkeys(footers(rows, [at for at in body if at not in skipped]), "below the table")
     data = [at for at in body if at not in skipped]
@@ -330,9 +357,8 @@ def _width(names: list[list[str]], rows: Sequence[Row], data: list[int]) -> int:
         return max(enough, default=0)
     header = max(len(row) for row in names)
     beyond = Counter(reach(rows[at]) for at in data if reach(rows[at]) > header)
-    enough = [
-        width for width in beyond if sum(count for other, count in beyond.items() if other >= width) > 0.25 * len(data)
-    ]
+    least = max(0.25 * len(data), 1 if len(data) > 2 else 0)
+    enough = [width for width in beyond if sum(count for other, count in beyond.items() if other >= width) > least]
     return max(enough, default=header)
 
 

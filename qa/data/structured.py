@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -13,6 +14,7 @@ import polars as pl
 from qa.data.names import distinct_identifiers
 from qa.data.options import ReadOptions
 from qa.data.raw import Raw
+from qa.data.reversal import as_kind
 from qa.data.stated import flattened, numbered
 from qa.data.table import Assumption
 from qa.errors import Issue, LimitExceeded, LoadError
@@ -38,14 +40,15 @@ def read_ndjson(path: Path, options: ReadOptions, name: str) -> list[Raw]:
     """One JSON object a line; a key counts wherever it first appears. Broken lines are left out and told."""
     text = _json_text(path, options)
     records: list[dict[str, Any]] = []
+    repeated: set[str] = set()
     skipped: list[tuple[int, str, str]] = []
     rows: list[int] = []
-    for number, line in enumerate(text.splitlines(), 1):
+    for number, line in enumerate(text.split("\n"), 1):
         if not line.strip():
             continue
         try:
-            record = json.loads(line)
-        except ValueError:
+            record = json.loads(line, object_pairs_hook=lambda pairs: _object(pairs, repeated))
+        except (ValueError, RecursionError):
             skipped.append((number, "is not JSON", line[:200]))
             continue
         records.append(record if isinstance(record, dict) else {"value": record})
@@ -56,7 +59,7 @@ def read_ndjson(path: Path, options: ReadOptions, name: str) -> list[Raw]:
                 "not_json", path.name, f"{path.name!r} has no line that is a JSON object.", "Check the file's format."
             )
         )
-    raw = _from_records(records, name, "ndjson", options)
+    raw = _told_of(_from_records(records, name, "ndjson", options), repeated)
     return [
         replace(
             raw, rows=pl.Series("row", rows, dtype=pl.UInt32), skipped=tuple(skipped), rows_in=len(rows) + len(skipped)
@@ -67,8 +70,11 @@ def read_ndjson(path: Path, options: ReadOptions, name: str) -> list[Raw]:
 def read_json(path: Path, options: ReadOptions, name: str) -> list[Raw]:
     """A JSON file: a list of records, an object of columns, or an object holding such lists (one table each)."""
     text = _json_text(path, options)
+    repeated: set[str] = set()
     try:
-        data = json.loads(text)
+        data = json.loads(text, object_pairs_hook=lambda pairs: _object(pairs, repeated))
+    except RecursionError as error:
+        raise _too_deep(path) from error
     except ValueError as error:
         if "\n{" in text.strip():
             return read_ndjson(path, options, name)
@@ -109,7 +115,36 @@ def read_json(path: Path, options: ReadOptions, name: str) -> list[Raw]:
                 f"It holds {', '.join(names)}.",
             )
         )
-    return [_from_records(records, named, "json", options) for named, records in wanted]
+    return [_told_of(_from_records(records, named, "json", options), repeated) for named, records in wanted]
+
+
+def _object(pairs: list[tuple[str, Any]], repeated: set[str]) -> dict[str, Any]:
+    """An object of a JSON text; keys that stand in it twice are added to `repeated`."""
+    result = dict(pairs)
+    if len(result) < len(pairs):
+        seen: set[str] = set()
+        repeated |= {key for key, _ in pairs if key in seen or seen.add(key)}  # type: ignore[func-returns-value]
+    return result
+
+
+def _told_of(raw: Raw, repeated: set[str]) -> Raw:
+    """The table with a note on the keys that some object holds twice."""
+    if not repeated:
+        return raw
+    said = ", ".join(map(repr, sorted(repeated)[:5]))
+    note = Assumption(
+        code="repeated_keys",
+        column=None,
+        damage=3,
+        message=f"Some objects hold {said} more than once; the last one was taken.",
+    )
+    return replace(raw, notes=(*raw.notes, note))
+
+
+def _too_deep(path: Path) -> LoadError:
+    return LoadError(
+        Issue("too_deep", path.name, f"{path.name!r} is nested too deeply to be read.", "Take out the inner levels.")
+    )
 
 
 def _json_text(path: Path, options: ReadOptions) -> str:
@@ -244,7 +279,17 @@ def _json_column(id: str, cells: list[Any], key: str, notes: list[Assumption]) -
             return pl.Series(id, cells, dtype=pl.Int64)
         if sorts == {int}:
             return pl.Series(id, [None if cell is None else str(cell) for cell in cells], dtype=pl.String)
-        return pl.Series(id, [None if cell is None else float(cell) for cell in cells], dtype=pl.Float64)
+        if any(isinstance(cell, int) and abs(cell) > EXACT for cell in cells):
+            notes.append(
+                Assumption(
+                    code="digits_lost",
+                    column=key,
+                    damage=2,
+                    reversal=as_kind(key, "text"),
+                    message=f"{key!r} mixes broken numbers with whole ones too long to be held exactly beside them.",
+                )
+            )
+        return pl.Series(id, [None if cell is None else _double(cell) for cell in cells], dtype=pl.Float64)
     if sorts == {bool}:
         return pl.Series(id, cells, dtype=pl.Boolean)
     if sorts == {str}:
@@ -270,10 +315,22 @@ def _json_column(id: str, cells: list[Any], key: str, notes: list[Assumption]) -
                 code="mixed_json",
                 column=key,
                 damage=2,
-                message=f"{key!r} mixes {', '.join(sorted(_SORTS.get(s, 'others') for s in sorts))}; its cells were read from their text.",
+                message=f"{key!r} mixes {', '.join(sorted({_SORTS.get(s, 'others') for s in sorts}))}; its cells were read from their text.",
             )
         )
     return pl.Series(id, [None if cell is None else _plain(cell) for cell in cells], dtype=pl.String)
+
+
+EXACT = 1 << 53
+"""Whole numbers up to here are exact as doubles."""
+
+
+def _double(cell: float) -> float:
+    """A number as a double; one past all doubles is infinite."""
+    try:
+        return float(cell)
+    except OverflowError:
+        return math.inf if cell > 0 else -math.inf
 
 
 _SORTS: dict[type, str] = {
