@@ -22,6 +22,7 @@ STAGES = {
     "plan": "Working out a plan",
     "model": "Asking the model",
     "check": "Checking the plan",
+    "queue": "Waiting for a free worker",
     "run": "Running it",
     "crosscheck": "Cross-checking with a second engine",
     "answer": "Writing the answer",

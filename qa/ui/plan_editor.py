@@ -16,6 +16,7 @@ from qa.plan.check import check
 from qa.plan.plan import PlanReply, parse_reply
 from qa.plan.steps import STEPS
 from qa.ui.asking import run
+from qa.ui.mending import mended
 from qa.ui.session import Dataset, Entry, Session
 from qa.ui.words import cut, escape, plain
 
@@ -38,7 +39,26 @@ def editor(here: Session, entry: Entry, dataset: Dataset) -> None:
             st.rerun()
         issues = problems(changed, dataset)
         show_issues(issues)
+        if better := _meant(changed, issues, stamp):
+            versions.append(better)
+            st.rerun()
         _buttons(here, entry, dataset, versions, ready=not issues)
+
+
+def _meant(draft: dict[str, Any], issues: tuple[Issue, ...], stamp: str) -> dict[str, Any] | None:
+    """A button for each word that may have been meant; gives the plan as the one pressed sets it right."""
+    fixes = [(issue, word) for issue in issues[:4] for word in issue.candidates[:3]]
+    known = [(word, better) for issue, word in fixes if (better := mended(draft, issue, word))]
+    if not known:
+        return None
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        st.caption("Did you mean", width="content")
+        pressed = [
+            better
+            for number, (word, better) in enumerate(known)
+            if st.button(plain(word, 60), key=f"meant-{stamp}-{number}", icon=":material/auto_fix_high:")
+        ]
+    return pressed[0] if pressed else None
 
 
 def _buttons(here: Session, entry: Entry, dataset: Dataset, versions: list[dict[str, Any]], *, ready: bool) -> None:
