@@ -14,7 +14,7 @@ ROOT = Path(__file__).parents[1]
 TOP = {
     "app.py", "pages", "qa", "tests", "sample_data", ".streamlit", ".ci", "benchmarks", "docs", "requirements.txt",
     "requirements-dev.txt", "packages.txt", "pyproject.toml", "Makefile", "README.md", "CONTRIBUTING.md", "CHANGELOG.md",
-    "LICENSE", ".gitignore", ".gitattributes",
+    "LICENSE", "Dockerfile", ".gitignore", ".gitattributes",
 }  # fmt: skip
 VAGUE = {"utils", "util", "helpers", "helper", "manager", "managers", "common", "misc"}
 CALLS_ROW_BY_ROW = {"map_elements", "iterrows", "itertuples", "apply_rows"}
