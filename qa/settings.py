@@ -49,6 +49,11 @@ class Settings(BaseSettings):
     max_cost_session: float = Field(5.0, description="US dollars a session")
     query_seconds: float = Field(30, description="seconds a plan may run")
     query_memory_mb: int = Field(4096, description="address space a worker may add, MB")
+    engine: Literal["polars", "spark"] = Field(
+        "polars", description="where plans run: on this machine, or on the cluster at `spark`"
+    )
+    spark: str | None = Field(None, description="Spark Connect server, sc://host:port")
+    spark_send_mb: int = Field(200, description="MB of Parquet that a loaded table may have to be sent to the cluster")
     workers: int = Field(2, ge=1, description="worker processes")
     crosscheck: Literal["auto", "always", "never"] = "auto"
     crosscheck_rows: int = Field(

@@ -53,10 +53,10 @@ class Asker:
     queued: Queued | None = None
 
     def waits(self, before: int) -> None:
-        if self.tick is not None:
-            self.tick()
         if self.queued is not None:
             self.queued(before)
+        elif self.tick is not None:
+            self.tick()
 
 
 class Worker:
@@ -145,6 +145,14 @@ def _died(code: int, memory_mb: int) -> Exception:
     return EngineFault(f"worker exited with {code}")
 
 
+AWAY = 8
+"""Plans that may run on a cluster at once."""
+
+
+def _lies_there(tables: Mapping[str, Any]) -> bool:
+    return any(getattr(table, "address", None) for table in tables.values())
+
+
 class Pool:
     """Runs plans over tables in worker processes. Safe to use from many threads; jobs wait their turn.
 
@@ -155,6 +163,7 @@ class Pool:
         self.settings = settings
         self._idle: list[Worker] = []
         self._turns = Turns(settings.workers)
+        self._away = Turns(AWAY)
         self._lock = threading.Lock()
         self._closed = False
         self._busy: set[Worker] = set()
@@ -162,7 +171,7 @@ class Pool:
     @property
     def waiting(self) -> int:
         """How many jobs wait for a worker."""
-        return self._turns.waiting
+        return self._turns.waiting + self._away.waiting
 
     def warm(self) -> None:
         """Starts one worker in the background, so that the first question finds it ready."""
@@ -209,6 +218,9 @@ class Pool:
         return Job(kind, as_json(reply), dict(tables), moment, rows, dict(metrics or {}), frames)
 
     def _do(self, job: Job, asker: Asker) -> Any:
+        address = self._cluster(job)
+        if address is not None and (job.kind != "crosscheck" or _lies_there(job.tables)):
+            return self._do_there(job, address, asker)
         worker = self._take(asker)
         try:
             done = worker.ask(job, self.settings.query_seconds, asker.tick)
@@ -221,6 +233,23 @@ class Pool:
         if done.crash is not None:
             raise EngineFault(done.crash)
         return done.value
+
+    def _cluster(self, job: Job) -> str | None:
+        """The cluster that a job is for. Nothing of it is loaded while none is configured."""
+        if self.settings.engine == "polars" and not _lies_there(job.tables):
+            return None
+        from qa.engine.spark.jobs import address_of
+
+        return address_of(job.tables, self.settings)
+
+    def _do_there(self, job: Job, address: str, asker: Asker) -> Any:
+        from qa.engine.spark.jobs import done_there
+
+        self._away.take(asker.session, asker.waits)
+        try:
+            return done_there(job, address, self.settings, asker.tick)
+        finally:
+            self._away.give_back(asker.session)
 
     def _take(self, asker: Asker) -> Worker:
         self._turns.take(asker.session, asker.waits)

@@ -162,9 +162,24 @@ def run_sql(select: exp.Expr, tables: Mapping[str, Stored], limit: int | None = 
         lent(function)
     connection = connect(tables)
     try:
-        limited = select.limit(limit) if limit is not None and isinstance(select, exp.Select) else select
+        limited = select.limit(limit, copy=False) if limit is not None and isinstance(select, exp.Select) else select
         frame = pl.from_arrow(connection.sql(limited.sql(dialect="duckdb")).to_arrow_table())
         assert isinstance(frame, pl.DataFrame)
         return frame
     finally:
         connection.close()
+
+
+def run_over(select: exp.Expr, frames: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
+    """The rows of a statement over frames under their names, from DuckDB."""
+    for function in sorted({str(node.this) for node in select.find_all(exp.Anonymous)} & UDFS.keys()):
+        lent(function)
+    cursor = database().cursor()
+    try:
+        for name, rows in frames.items():
+            cursor.register(name, rows.to_arrow())
+        frame = pl.from_arrow(cursor.sql(select.sql(dialect="duckdb")).to_arrow_table())
+        assert isinstance(frame, pl.DataFrame)
+        return frame
+    finally:
+        cursor.close()

@@ -74,7 +74,9 @@ def _run(desk: Desk, question: str, reply: PlanReply, found: Found) -> Answer:
     try:
         results: list[PartResult] = desk.clocked(
             "run",
-            lambda: desk.pool.run(reply, desk.tables, clock=desk.clock, metrics=desk.metrics, tick=desk.tick("run")),
+            lambda: desk.pool.run(
+                reply, desk.tables, clock=desk.clock, metrics=desk.metrics, tick=desk.tick("run"), **desk.asker
+            ),
         )
         checks = _crosschecked(desk, reply, results)
     except Stopped:
@@ -135,7 +137,13 @@ def _crosschecked(desk: Desk, reply: PlanReply, results: Sequence[PartResult]) -
         checks: list[Check] = desk.clocked(
             "crosscheck",
             lambda: desk.pool.crosscheck(
-                reply, desk.tables, results, clock=desk.clock, metrics=desk.metrics, tick=desk.tick("crosscheck")
+                reply,
+                desk.tables,
+                results,
+                clock=desk.clock,
+                metrics=desk.metrics,
+                tick=desk.tick("crosscheck"),
+                **desk.asker,
             ),
         )
         return checks

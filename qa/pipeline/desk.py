@@ -62,6 +62,15 @@ class Desk:
             key: rule for name, table in known.items() for key, rule in send_rules(table, self.semantics[name]).items()
         }
 
+    @property
+    def asker(self) -> dict[str, Any]:
+        """Who asks the workers, and how their queue is told: sessions take turns there, a program of its own does not."""
+        return {"session": "" if self.session == "local" else self.session, "queued": self.waits}
+
+    def waits(self, before: int) -> None:
+        """Says how many come before this question at the workers."""
+        self.progress("queue", f"{before} before this" if before else "next")
+
     def tick(self, stage: str) -> Callable[[], None]:
         return lambda: self.progress(stage)
 
@@ -86,7 +95,7 @@ def issues_of(desk: Desk, reply: Reply) -> list[Issue]:
         desk.clocked(
             "check",
             lambda: desk.pool.check(
-                reply, desk.tables, clock=desk.clock, metrics=desk.metrics, tick=desk.tick("check")
+                reply, desk.tables, clock=desk.clock, metrics=desk.metrics, tick=desk.tick("check"), **desk.asker
             ),
         )
     except QAError as error:

@@ -142,7 +142,9 @@ def _reading(reply: PlanReply) -> str:
 def _outcome(desk: Desk, reply: PlanReply) -> tuple[str, str] | None:
     """The hash of a plan's result, names of columns aside, and its first sentence; None where it does not run."""
     try:
-        results = desk.pool.run(reply, desk.tables, clock=desk.clock, metrics=desk.metrics, tick=desk.tick("run"))
+        results = desk.pool.run(
+            reply, desk.tables, clock=desk.clock, metrics=desk.metrics, tick=desk.tick("run"), **desk.asker
+        )
     except (QAError, EngineFault):
         return None
     unnamed = [
