@@ -1,4 +1,4 @@
-"""axe-core looks at every page and at the states that a question brings, and finds nothing serious."""
+"""Every page, and every state that a question brings, before axe-core: nothing serious, nothing critical."""
 
 from __future__ import annotations
 
