@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+from pathlib import Path
 from typing import Any
 
 from qa.cli.arguments import FAILED, OK, add_files, add_json, emit, progress, show_answer, tables_of, text_of
@@ -60,6 +61,7 @@ def plan_options(command: argparse.ArgumentParser) -> None:
 def run_options(command: argparse.ArgumentParser) -> None:
     plan_options(command)
     command.add_argument("--engine", choices=["polars", "duckdb"], default="polars")
+    command.add_argument("--notebook", metavar="OUT.ipynb", help="also write the answer as a notebook, a cell a step")
 
 
 def _written(options: argparse.Namespace) -> dict[str, Any]:
@@ -82,12 +84,15 @@ def _written(options: argparse.Namespace) -> dict[str, Any]:
 
 def run(options: argparse.Namespace) -> int:
     from qa import pipeline
+    from qa.answer.notebook import notebook
 
     written = _written(options)
     tables = tables_of(options)
     if options.engine == "duckdb":
         return _run_duckdb(options, written, tables.by_name)
     answer = pipeline.run_plan(written, tables, semantics=tables.semantics, progress=progress(options))
+    if options.notebook and answer.status == "answered":
+        Path(options.notebook).write_text(notebook(answer.parts), encoding="utf-8")
     return show_answer(answer, options.json)
 
 

@@ -185,7 +185,7 @@ class Chat:
 
     def save(self, where: str) -> None:
         """The last answer to a file whose ending says what: its table, its report, or its plan."""
-        from qa.answer import export, report
+        from qa.answer import export, notebook, report
 
         if not where:
             raise LoadError(Issue("usage", "/save", "No file is named.", f"Write /save FILE with {_ENDINGS}."))
@@ -194,6 +194,8 @@ class Chat:
         note = ""
         if path.name.lower().endswith(".plan.json"):
             data = json.dumps(answer.reply, ensure_ascii=False, indent=1).encode()
+        elif ending == "ipynb":
+            data = notebook.notebook(answer.parts).encode()
         elif ending in ("md", "html"):
             data = report.download(answer, ending).data
         elif ending in export.FORMATS:
@@ -253,7 +255,7 @@ def _first_table(reply: dict[str, Any], tables: Tables) -> str:
     return tables.named(source).name
 
 
-_ENDINGS = ".csv, .parquet, .xlsx, .json (the table), .md, .html (the report) or .plan.json"
+_ENDINGS = ".csv, .parquet, .xlsx, .json (the table), .md, .html (the report), .ipynb (a notebook) or .plan.json"
 
 COMMANDS: dict[str, tuple[Callable[[Chat, str], None], str]] = {
     "/plan": (Chat.plan, "the plan of the last answer, as JSON"),

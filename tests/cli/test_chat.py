@@ -54,7 +54,7 @@ def test_after_forget_a_question_stands_alone(
 def test_an_answer_is_saved_as_what_the_ending_says(
     sales: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    names = ["a.csv", "a.parquet", "a.xlsx", "a.json", "a.md", "a.html", "a.plan.json"]
+    names = ["a.csv", "a.parquet", "a.xlsx", "a.json", "a.md", "a.html", "a.ipynb", "a.plan.json"]
     assert chat(["total amount by region", *(f"/save {tmp_path / name}" for name in names)], sales, monkeypatch) == 0
     assert pl.read_parquet(tmp_path / "a.parquet").rows() == [("North", 4.5), ("South", 2.0)]
     assert json.loads((tmp_path / "a.plan.json").read_text())["reply"] == "plan"

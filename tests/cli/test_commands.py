@@ -134,6 +134,14 @@ def test_run_gives_the_same_rows_on_either_engine(run: Run, sales: Path, plan: P
     )
 
 
+def test_run_writes_the_answer_as_a_notebook(run: Run, sales: Path, plan: Path, tmp_path: Path) -> None:
+    out = tmp_path / "answer.ipynb"
+    assert run("run", sales, "--plan", plan, "--notebook", out)[0] == 0
+    cells = json.loads(out.read_text())["cells"]
+    assert "## by region" in [cell["source"] for cell in cells]
+    assert any("pl.scan_parquet('sales.parquet')" in cell["source"] for cell in cells)
+
+
 def test_a_plan_that_does_not_fit_fails_with_its_issues(run: Run, sales: Path, tmp_path: Path) -> None:
     wrong = tmp_path / "wrong.json"
     wrong.write_text(
