@@ -11,6 +11,8 @@ from qa.types import Column
 
 MATTERS = 2
 """The least damage that is told with an answer: some cells could be different."""
+ALWAYS = {"null_words"}
+"""Told in any case: words such as NaN or N/A that made cells missing."""
 
 
 def as_read(
@@ -28,7 +30,7 @@ def as_read(
             continue
         ids = {column.name: column.id for column in table.columns}
         for note in table.report.assumptions:
-            if note.damage < MATTERS or note.column not in ids:
+            if note.column not in ids or not (note.damage >= MATTERS or note.code in ALWAYS):
                 continue
             if (table.name, ids[note.column]) in origins or _named(note.column, texts):
                 found.append(note)
