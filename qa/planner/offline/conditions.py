@@ -267,6 +267,7 @@ class Conditions(Predicates):
             cells = list(dict.fromkeys(cells))
             if not cells:
                 return None
+            said = "" if len(cells) > 1 or node.text.strip() == cells[0] else f"`{node.text}` read as `{cells[0]}`"
             return Filter(
                 write.equals(self.linker.written(column.id), cells, negated),
                 (column.id,),
@@ -274,6 +275,7 @@ class Conditions(Predicates):
                 tuple(cells),
                 "!=" if negated else "=",
                 sure,
+                said,
                 sides=tuple(
                     (write.equals(self.linker.written(column.id), part.cells(column.id)), part.text)
                     for part in node.parts

@@ -42,14 +42,9 @@ def planned(question: str, plan: Callable[[str], Reply]) -> Reply | None:
     if len(texts) < 2 and (not texts or (texts[0] == question.strip() and not OVERALL.search(question))):
         return None
     if any(PRONOUN.search(text) or AGAIN.match(text) for text in texts[1:]):
-        whole = plan(question)
-        split = [plan(text) for text in texts[1:]]
-        own = all(
-            r["reply"] == "plan" and r["parts"][0]["steps"][:1] and r["parts"][0]["steps"][0]["op"] == "filter"
-            for r in split
-        )
-        if whole["reply"] == "plan" or not own or any(PRONOUN.search(text) for text in texts[1:]):
-            return whole
+        own = all(_own(plan(text)) for text in texts[1:]) and plan(texts[0])["reply"] == "plan"
+        if not own or any(PRONOUN.search(text) for text in texts[1:]):
+            return plan(question)
     made: list[dict[str, Any]] = []
     for text in texts[:MOST]:
         overall = OVERALL.search(text)
@@ -60,6 +55,11 @@ def planned(question: str, plan: Callable[[str], Reply]) -> Reply | None:
         if overall:
             made.append(_overall(reply["parts"][-1]))
     return {"reply": "plan", "lets": [], "parts": made}
+
+
+def _own(reply: Reply) -> bool:
+    """True for a plan that says itself which rows it is about, so that it needs no sentence before it."""
+    return reply["reply"] == "plan" and [step["op"] for step in reply["parts"][0]["steps"][:1]] == ["filter"]
 
 
 def cut(question: str) -> list[str]:

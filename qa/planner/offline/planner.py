@@ -21,7 +21,8 @@ from qa.planner.offline.link import Linker
 from qa.planner.offline.nothing import nothing_found
 from qa.planner.offline.query import Query, part, steps
 from qa.planner.offline.read import readings
-from qa.planner.offline.text import tokens
+from qa.planner.offline.text import header_words, tokens
+from qa.types import Kind, Role
 
 MARGIN = 0.05
 """how much better than the next reading the best must be, else the two are asked"""
@@ -201,15 +202,30 @@ def decline(reason: str, missing: Sequence[str], tables: Sequence[Table]) -> Rep
     """A refusal that names the words, the columns there are, and a question that can be answered."""
     names = [column.name for table in tables for column in table.columns][:NAMED]
     listed = f" The columns are {', '.join(names)}." if names else ""
-    return {"reply": "decline", "reason": reason + listed, "missing": list(missing), "nearest": _nearest(tables)}
+    return {
+        "reply": "decline",
+        "reason": reason + listed,
+        "missing": list(missing),
+        "nearest": _nearest(tables, missing),
+    }
 
 
-def _nearest(tables: Sequence[Table]) -> str | None:
+def _nearest(tables: Sequence[Table], missing: Sequence[str] = ()) -> str | None:
+    """A question that can be answered: worth from price and number where money was asked for, else an average."""
+    lex = lexicon()
     for table in tables:
-        numeric = [c for c in table.columns if c.kind.numeric and c.role is None]
-        text = [c for c in table.columns if c.role is not None and c.role.value == "category"]
-        if numeric and text:
-            return f"What is the average {numeric[0].name} by {text[0].name}?"
-        if numeric:
-            return f"What is the average {numeric[0].name}?"
+        numeric = [c for c in table.columns if c.kind.numeric and c.role is not Role.ID]
+        text = [c for c in table.columns if c.role is Role.CATEGORY] or [
+            c for c in table.columns if c.kind is Kind.TEXT and c.role is None
+        ]
+        by = f" by {text[0].name}" if text else ""
+        price, many = (
+            next((c.name for c in numeric if {lex.lemma(w) for w in header_words(c.name)} & lex.worth[part]), None)
+            for part in ("each", "many")
+        )
+        if price and many and {lex.lemma(word.lower()) for word in missing} & lex.worth["asked"]:
+            return f"What is the total of {many} times {price}{by}?"
+        plain = [c for c in numeric if c.role is None] or numeric
+        if plain:
+            return f"What is the average {plain[0].name}{by}?"
     return "How many rows are there?" if tables else None
