@@ -76,6 +76,7 @@ def incomplete_periods(
     changes = any(
         isinstance(node, Windowed) and node.function in _CHANGES for typed in made.values() for node in walk(typed)
     )
+    cells = shown if whole else None
     found: list[str] = []
     covered: dict[tuple[str, str], Coverage | None] = {}
     for pipeline in pipelines:
@@ -84,7 +85,8 @@ def incomplete_periods(
                 coverage = _coverage(engine, series.day, covered)
                 if coverage is not None:
                     cut = narrowed(coverage, series.day, filters)
-                    found += _ends(series, cut, coverage, plan.clock, part, shown if whole else None, changes)
+                    found += _ends(series, cut, coverage, plan.clock, part, cells, changes)
+                    found += _skipped(series, part, cells)
     for condition, column in _named_periods(pipelines):
         coverage = _coverage(engine, column, covered)
         if coverage is not None:
@@ -255,6 +257,36 @@ def _there(series: Series, start: dt.date, part: CheckedPart, shown: pl.DataFram
             value = {"year": start.year, "quarter": (start.month + 2) // 3, "month": start.month}[name]
             rows = rows.filter(held == value)
     return rows is None or rows.height > 0
+
+
+def _skipped(series: Series, part: CheckedPart, shown: pl.DataFrame | None) -> list[str]:
+    """Periods without rows between those that a step compares with the row before: a change passes over them."""
+    compares = [
+        step
+        for step in part.pipeline.steps
+        if isinstance(step, CheckedWindow)
+        and any(isinstance(n, Windowed) and n.function in _CHANGES for o in step.outputs for n in walk(o.typed))
+    ]
+    places = {column.id: f"s{place}" for place, column in enumerate(part.shown)}
+    key = next((places[id] for id, name in series.keys if name == "start" and id in places), None)
+    by = [id for step in compares for id in step.by]
+    if not compares or shown is None or key is None or any(id not in places for id in by):
+        return []
+    starts = pl.col(key).cast(pl.Date)
+    groups = [pl.col(places[id]) for id in by]
+    runs = shown.select(starts.alias("start"), *groups).drop_nulls("start").unique().sort("start")
+    before = pl.col("start").shift(1)
+    pairs = runs.with_columns((before.over(groups) if groups else before).alias("before")).drop_nulls("before")
+    gaps = [
+        (start, last)
+        for start, last in zip(pairs["start"], pairs["before"], strict=True)
+        if moved(last, 1, series.unit) != start
+    ]
+    if not gaps:
+        return []
+    first = label(moved(gaps[0][1], 1, series.unit), series.unit)
+    more = f" and {len(gaps) - 1} more gaps" if len(gaps) > 1 else ""
+    return [f"There are no rows for {first}{more}, so a change passes over it. fill_gaps gives every period a row."]
 
 
 def label(start: dt.date, unit: str) -> str:

@@ -80,6 +80,34 @@ def test_a_period_that_the_data_do_not_cover_is_named(case: str) -> None:
     assert [w for w in ran({"d": dates}, *steps).warnings if "rest" not in w] == expected
 
 
+GAPPY = [*days("2024-01-01", "2024-02-29"), *days("2024-04-01", "2024-06-30")]
+FILLED = {"op": "fill_gaps", "column": "p", "every": "1 month", "columns": ["n"], "fill": "zero"}
+
+
+@pytest.mark.parametrize(
+    ("dates", "steps", "warned"),
+    [
+        (GAPPY, [by("trunc(d, 'month')"), GROWTH], True),
+        (GAPPY, [by("trunc(d, 'month')"), FILLED, GROWTH], False),
+        (GAPPY, [by("trunc(d, 'month')")], False),
+        (days("2024-01-01", "2024-06-30"), [by("trunc(d, 'month')"), GROWTH], False),
+        (days("2024-01-01", "2024-12-31"), [by("trunc(d, 'quarter')"), GROWTH], False),
+    ],
+)
+def test_a_change_that_passes_over_a_period_without_rows_says_so(dates: Any, steps: Any, warned: bool) -> None:
+    told = [warning for warning in ran({"d": dates}, *steps).warnings if "no rows for 2024-03" in warning]
+    assert bool(told) is warned
+
+
+def test_a_change_within_groups_looks_for_gaps_within_each() -> None:
+    data = {"g": ["a"] * 3 + ["b"] * 2, "d": ["2024-01-01", "2024-02-01", "2024-03-01", "2024-01-01", "2024-03-01"]}
+    total = {"op": "summarize", "by": ["g", "trunc(d, 'month') as p"], "metrics": ["count() as n"]}
+    step = {"op": "window", "by": ["g"], "order": ["p"], "columns": ["change(n) as more"]}
+    assert any("no rows for 2024-02" in warning for warning in ran(data, total, step).warnings)
+    whole = {**data, "d": [*data["d"][:4], "2024-02-01"]}
+    assert not any("no rows for" in warning for warning in ran(whole, total, step).warnings)
+
+
 MEANS: dict[str, tuple[dict[str, Any], Steps, list[str]]] = {
     "a small group": ({"g": ["a"] * 6 + ["b"], "x": list(range(7))}, [{"op": "summarize", "by": ["g"], "metrics": ["mean(x) as m"]}], ["m: 1 of 2 groups rest on fewer than 5 rows, the smallest on 1."]),
     "missing values do not count": ({"g": ["a"] * 6, "x": [1, 2, None, None, None, None]}, [{"op": "summarize", "by": ["g"], "metrics": ["mean(x) as m"]}], ["m: The group rests on fewer than 5 rows, the smallest on 2."]),
