@@ -143,3 +143,23 @@ def test_a_model_that_cannot_be_reached_leaves_the_offline_planner(
     assert answer.planner == "offline"
     assert any("Planned without a model" in note for note in answer.parts[0].assumptions)
     assert "sk-test" not in own.audit.read_bytes().decode("latin-1")
+
+
+def test_an_answer_lists_what_reading_the_file_assumed_about_its_columns(
+    tmp_path: Path, pool: Pool, own: Settings
+) -> None:
+    ages = [*range(20, 58), -99, -99]
+    sexes = ["M", "Male", "female", "F"] * 10
+    lines = [f"{age},{sex},{n}" for n, (age, sex) in enumerate(zip(ages, sexes, strict=True))]
+    (tmp_path / "people.csv").write_text("age,sex,score\n" + "\n".join(lines) + "\n")
+    people = load(tmp_path / "people.csv", cache=tmp_path / "cache")
+
+    def told(metric: str, *by: str) -> str:
+        step = {"op": "summarize", "by": list(by), "metrics": [f"{metric} as m"]}
+        reply = {"reply": "plan", "parts": [{"title": "", "source": "people", "steps": [step]}]}
+        (part,) = pipeline.run_plan(reply, people, pool=pool, settings=own).parts
+        return " ".join((*part.assumptions, *part.warnings))
+
+    assert "-99 stands in 2 cells of 'age'" in told("mean(age)")
+    assert "Spellings in 'sex' were read as one" in told("count()", "sex")
+    assert "age" not in told("mean(score)") and "sex" not in told("mean(score)")

@@ -165,7 +165,7 @@ def answer_part(desk: Desk, question: str, result: PartResult, check: Check, fou
         support=result.support, question=question, ledger=ledger,
     )  # fmt: skip
     lets = [as_json(let) for let in found.reply.lets] if isinstance(found.reply, PlanReply) else []
-    decided = as_read(desk.tables, result.checked.shown, written, lets)
+    decided, doubts = as_read(desk.tables, result.checked.shown, written, lets)
     notes = [
         note for note in (part.reading and f"Read as: {part.reading}", found.note, *result.notes, *decided) if note
     ]
@@ -175,7 +175,7 @@ def answer_part(desk: Desk, question: str, result: PartResult, check: Check, fou
         chart=chart.figure(columns=columns, table=result.frame, plan=written, total_rows=result.total_rows, question=question),
         plan=written, polars=result.polars, sql=result.sql, ledger=ledger, support=result.support,
         checks=(CheckResult(**vars(check)), *(CheckResult(**vars(more)) for more in result.checks)),
-        assumptions=tuple(dict.fromkeys(notes)), warnings=result.warnings, explanation=explained(desk.tables, result.checked.pipeline),
+        assumptions=tuple(dict.fromkeys(notes)), warnings=(*result.warnings, *doubts), explanation=explained(desk.tables, result.checked.pipeline),
     )  # fmt: skip
 
 
