@@ -41,6 +41,7 @@ _PATTERNS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (rf"{_PART}\s*<=\s*{_LITERAL}", "the {part} of {name} is {value} or earlier"),
         (rf"{_PART}\s*>\s*{_LITERAL}", "the {part} of {name} is after {value}"),
         (rf"{_PART}\s*<\s*{_LITERAL}", "the {part} of {name} is before {value}"),
+        (rf"date\({_NAME}\)\s*={{1,2}}\s*{_LITERAL}", "{name} is on {value}"),
         (_NAME, "{name} is yes"),
         (rf"not\s+{_NAME}", "{name} is no"),
     )

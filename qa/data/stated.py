@@ -5,6 +5,7 @@ from __future__ import annotations
 import polars as pl
 
 from qa.data.columns import Typed, typed_text
+from qa.data.durations import epoch
 from qa.data.extremes import largest, smallest
 from qa.data.names import display_names
 from qa.data.options import ReadOptions
@@ -77,6 +78,8 @@ def _whole(column: pl.Series, name: str) -> Typed:
             column.cast(pl.Decimal(38, 0)), Kind.DECIMAL, "stated by the file, wider than 64 bits", assumptions=(note,)
         )
     whole = column.cast(pl.Int64)
+    if (moments := epoch(whole, name=name)) is not None:
+        return Typed(moments.values, Kind.DATETIME, moments.why, zone=moments.zone, assumptions=moments.assumptions)
     return Typed(whole, Kind.INTEGER, "stated by the file", assumptions=sentinel(whole, Kind.INTEGER, name))
 
 

@@ -118,6 +118,14 @@ def test_broken_json_is_a_clear_error(tmp_path: Path, content: str) -> None:
         load(written(tmp_path, "t.json", content))
 
 
+def test_epochs_of_a_typed_file_are_moments_where_the_name_says_so(tmp_path: Path) -> None:
+    rows = [{"timestamp": 1_704_067_200_000 + n * 60_000, "reading": 1_704_067_200_000 + n} for n in range(3)]
+    table = one(written(tmp_path, "t.ndjson", "\n".join(map(json.dumps, rows))))
+    assert [column.kind for column in table.columns] == [Kind.DATETIME, Kind.INTEGER]
+    assert str(cells(table, "timestamp")[1]).startswith("2024-01-01 00:01")
+    assert "milliseconds since 1970" in said(table, "epoch")
+
+
 def test_narrow_integers_of_parquet_are_widened(tmp_path: Path) -> None:
     pl.DataFrame({"g": ["a", "a"], "v": pl.Series([1_500_000_000, 1_500_000_000], dtype=pl.Int32)}).write_parquet(
         tmp_path / "t.parquet"

@@ -132,7 +132,8 @@ class Grounds:
             return self.grain(grain)  # `by year` is the year of the row's own date, not of somebody's birth
         if column.kind.temporal:
             said = self.lex.lemma(node.word.split()[-1])
-            if said in ("year", "month", "week", "quarter") and said not in header_words(column.name):
+            grains = ("year", "month", "week", "quarter", *(("day", "hour") if column.kind is Kind.DATETIME else ()))
+            if said in grains and said not in header_words(column.name):
                 return self.grain(said)
         return (self.name(column), column.name)
 
