@@ -221,7 +221,9 @@ class Conditions(Predicates):
         if node.letter in "NQ":
             value = node.numbers[0] if node.numbers else node.link.number
             before = row[at - 1].letter if at else ""
-            placed = node.letter == "Q" or (before in "pgl" and before != "") or all(n.letter in "wp" for n in row[:at])
+            placed = (
+                node.letter == "Q" or (before in "pgl!" and before != "") or all(n.letter in "wp" for n in row[:at])
+            )
             if is_year(value) and placed:
                 ids = self._year_columns() or ids
         if not ids:

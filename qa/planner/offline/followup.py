@@ -11,9 +11,10 @@ from qa.data.table import Table
 from qa.planner.dialogue import Turn
 from qa.planner.offline import formula as write
 from qa.planner.offline.conditions import Conditions
-from qa.planner.offline.core import NotRead
+from qa.planner.offline.core import NAMES, NotRead
 from qa.planner.offline.cover import covers
 from qa.planner.offline.index import index
+from qa.planner.offline.joins import View, views
 from qa.planner.offline.lexicon import Lexicon, lexicon
 from qa.planner.offline.link import Linker
 from qa.planner.offline.nodes import Filter, Node, nodes
@@ -28,6 +29,8 @@ SILENT = "pwboa&,lh"
 """letters of nodes that a follow-up may carry without meaning anything"""
 MARKED = re.compile(r"^(?:only|just|and|now)\b|\b(?:about|instead)\b", re.IGNORECASE)
 """what marks a question as a follow-up even when it names the rows"""
+LEANING = re.compile(r"^\W*(?:and\s+|but\s+)?(?:what|how) about\b|\binstead\W*$", re.IGNORECASE)
+REPLACED = re.compile(r"\b(?:instead of|rather than)\b.*$", re.IGNORECASE | re.DOTALL)
 CALL = re.compile(r"^(?P<fn>\w+)\((?P<argument>.+)\)$")
 JOINED = re.compile(r"\s+and\s+")
 
@@ -39,16 +42,28 @@ def edited(question: str, tables: Sequence[Table], history: Sequence[Turn]) -> d
         return None
     part: Part = copy.deepcopy(last["parts"][-1])
     table = next((t for t in tables if t.name == part["source"]), None)
+    question = REPLACED.sub("instead", question)
     toks = tokens(question)
     if table is None or len(toks) > LONGEST:
         return None
     lex = lexicon()
-    linker = Linker(question, toks, index(table, lex), lex)
-    for _, cover in covers(linker, linker.links()):
-        made = _edit(linker, lex, nodes(cover), part, question)
-        if made is not None:
-            return {"reply": "plan", "lets": last.get("lets") or [], "parts": [made]}
+    joins = [step for step in part["steps"] if step["op"] == "join"]
+    part["steps"] = [step for step in part["steps"] if step["op"] != "join"]
+    seen: list[Table | View] = [view for view in views(tables) if view.name == table.name]
+    for place in seen if joins else [table, *seen]:
+        linker = Linker(question, toks, index(place, lex), lex)
+        for _, cover in covers(linker, linker.links()):
+            made = _edit(linker, lex, nodes(cover), part, question)
+            if made is not None:
+                if isinstance(place, View):
+                    made["steps"] = [*place.joined(made["steps"]), *made["steps"]]
+                return {"reply": "plan", "lets": last.get("lets") or [], "parts": [made]}
     return None
+
+
+def depends(question: str) -> bool:
+    """True for a question that means nothing without the one before it: `what about …`, `… instead`."""
+    return bool(LEANING.search(question))
 
 
 def _edit(linker: Linker, lex: Lexicon, row: list[Node], part: Part, question: str) -> Part | None:
@@ -59,6 +74,7 @@ def _edit(linker: Linker, lex: Lexicon, row: list[Node], part: Part, question: s
     picked = [node.filters[0] for node in row if node.letter == "F"]
     reader = Reader(linker, lex, row, picked, conditions)
     silent = SILENT + "n" if MARKED.search(question) else SILENT
+    silent += "s"  # `show me the top 3`: of the words that show, only those that name a chart mean anything
     rest = [node for node in row if node.letter != "F" and (node.letter not in silent or node.link.tag("CHART"))]
     shape = "".join(node.letter for node in rest)
     edit = EDITS.get(shape)
@@ -128,13 +144,41 @@ def _aggregated(part: Part, rest: list[Node], reader: Reader) -> bool:
     column = next((c for c in reader.index.columns if call and write.name(c.name) == call["argument"]), None)
     if column is None:
         return False
+    _renamed(part, step, reader.aggregate(rest[0].op, column))
+    return True
+
+
+def _measured(part: Part, rest: list[Node], reader: Reader) -> bool:
+    """The same aggregate of another column."""
+    step = _step(part, "summarize")
+    column = reader.column(rest[0])
+    if step is None or len(step["metrics"]) != 1 or not column.kind.numeric:
+        return False
+    call = CALL.match(step["metrics"][0].rpartition(" as ")[0] or step["metrics"][0])
+    if call is None or call["fn"] not in NAMES:
+        return False
+    _renamed(part, step, reader.aggregate(call["fn"], column))
+    return True
+
+
+def _renamed(part: Part, step: dict[str, Any], metric: tuple[str, str]) -> None:
+    """Puts another metric in the place of the only one, in the order too."""
+    formula, name = metric
     old = _called(step["metrics"][0])
-    made, name = reader.aggregate(rest[0].op, column)
-    step["metrics"] = [f"{made} as {write.name(name)}"]
+    step["metrics"] = [f"{formula} as {write.name(name)}"]
     for other in part["steps"]:
         if other.get("order"):
             other["order"] = [o.replace(write.name(old), write.name(name)) for o in other["order"]]
     part["chart"] = None
+
+
+def _turned(part: Part, rest: list[Node], reader: Reader) -> bool:
+    """`the lowest instead`: the other end of the same ranking."""
+    limit = _step(part, "limit")
+    way = "asc" if rest[0].op == "min" else "desc"
+    if limit is None or not limit.get("order"):
+        return False
+    limit["order"] = [re.sub(r"\s+(asc|desc)$", "", order) + f" {way}" for order in limit["order"][:1]]
     return True
 
 
@@ -164,7 +208,7 @@ def _sorted(part: Part, rest: list[Node], reader: Reader) -> bool:
 
 EDITS: dict[str, Callable[[Part, list[Node], Reader], bool]] = {
     "": _nothing, "eC": _regrouped, "yC": _regrouped, "eg": _regrouped, "yg": _regrouped, "g": _regrouped, "t#": _topped,
-    "S#": _topped, "G": _aggregated, "s": _drawn, "d": _sorted,
+    "S#": _topped, "S": _turned, "C": _measured, "G": _aggregated, "s": _drawn, "d": _sorted,
 }  # fmt: skip
 
 
@@ -186,7 +230,8 @@ def _filtered(part: Part, filters: list[Filter], linker: Linker) -> bool:
     first = part["steps"][0] if part["steps"] else None
     old = JOINED.split(first["where"]) if first and first["op"] == "filter" else []
     names = [linker.written(id) for f in filters for id in f.columns]
-    kept = [c for c in old if not any(name in c for name in names)]
+    added = any(f.op == "!=" for f in filters)
+    kept = [c for c in old if added or not any(name in c for name in names)]
     if (
         first is not None
         and old
@@ -197,6 +242,6 @@ def _filtered(part: Part, filters: list[Filter], linker: Linker) -> bool:
     where = write.all_of([*kept, *(f.formula for f in filters)])
     step = {"op": "filter", "where": where}
     part["steps"] = [step, *(part["steps"][1:] if old else part["steps"])]
-    said = "only " + " and ".join(f.formula for f in filters)
-    part["reading"] = "; ".join(filter(None, [part.get("reading"), said]))
+    before = [said for said in (part.get("reading") or "").split("; ") if said and not said.startswith("only ")]
+    part["reading"] = "; ".join([*before, f"only {where}"])
     return True

@@ -46,6 +46,8 @@ def plan(question: str, tables: Sequence[Table], *, history: Sequence[Turn] = ()
     edited = followup.edited(asked, tables, history) if history else None
     if edited is not None and valid(edited, tables):
         return edited
+    if history and followup.depends(asked):
+        return decline("I could not read this as a change to the question before it.", [], tables)
     split = parts.planned(asked, lambda text: single(text, tables))
     return split if split is not None else single(asked, tables)
 

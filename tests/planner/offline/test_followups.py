@@ -27,6 +27,11 @@ FIRST = "What is the total amount by region?"
         ("by year", [[2024, 300], [2025, 260]]),
         ("top 2", [["North", 360], ["East", 130]]),
         ("bottom 1", [["West", 10]]),
+        ("what about discount", [["East", 4], ["North", 35], ["South", 0], ["West", 1]]),
+        ("exclude 2024", [["East", 50], ["North", 200], ["West", 10]]),
+        ("without North", [["East", 130], ["South", 60], ["West", 10]]),
+        ("show me the top 2", [["North", 360], ["East", 130]]),
+        ("average instead of total", [["East", 65.0], ["North", 120.0], ["South", 30.0], ["West", 10.0]]),
         ("average instead", [["East", 65.0], ["North", 120.0], ["South", 30.0], ["West", 10.0]]),
     ],
 )
@@ -63,3 +68,25 @@ def test_a_follow_up_about_an_unknown_value_is_refused(tables: Tables) -> None:
     given = tables("orders")
     reply = plan("only Atlantis", given, history=[Turn(FIRST, plan(FIRST, given))])
     assert reply["reply"] == "decline"
+
+
+def test_a_follow_up_may_need_a_related_table_or_leave_one(tables: Tables, answered: Answered) -> None:
+    given = tables("orders", "customers")
+    first = plan("What is the total amount by city?", given)
+    only = plan("only 2025", given, history=[Turn("…", first)])
+    assert answered(only, given) == [["Lima", 210], ["Oslo", 50]]
+    back = plan("by region instead", given, history=[Turn("…", first), Turn("…", only)])
+    assert answered(back, given) == [["East", 50], ["North", 200], ["West", 10]]
+    assert all(step["op"] != "join" for step in back["parts"][0]["steps"])
+
+
+def test_the_other_end_of_a_ranking(tables: Tables, answered: Answered) -> None:
+    given = tables("orders")
+    top = plan("top 1 region by total amount", given)
+    assert answered(plan("the lowest instead", given, history=[Turn("…", top)]), given)[0][0] == "West"
+
+
+@pytest.mark.parametrize("follow", ["what about the weather", "penguins instead"])
+def test_a_change_that_is_not_understood_is_no_question_of_its_own(follow: str, tables: Tables) -> None:
+    given = tables("orders")
+    assert plan(follow, given, history=[Turn(FIRST, plan(FIRST, given))])["reply"] == "decline"
