@@ -5,8 +5,10 @@ from __future__ import annotations
 import copy
 import difflib
 import json
+import re
 import types
 import typing
+from collections.abc import Sequence
 from typing import Any, Literal
 
 import streamlit as st
@@ -16,6 +18,7 @@ from qa.plan.check import check
 from qa.plan.plan import PlanReply, parse_reply
 from qa.plan.steps import STEPS
 from qa.ui.asking import run
+from qa.ui.formula_field import Word, formula_field, words_of
 from qa.ui.mending import mended
 from qa.ui.session import Dataset, Entry, Session
 from qa.ui.words import cut, escape, plain
@@ -32,17 +35,40 @@ def editor(here: Session, entry: Entry, dataset: Dataset) -> None:
         kind = st.segmented_control(
             "Show as", ("Form", "JSON", "Changes"), default="Form", key=f"as-{entry.id}", required=True
         )
-        stamp = f"{entry.id}-{len(versions)}"
-        changed = _VIEWS[kind](draft, stamp, here, entry)
+        stamp = f"{entry.id}-{here.redrawn.get(entry.id, 0)}"
+        changed = _VIEWS[kind](draft, stamp, here, entry, words_of(dataset.tables, _made_names(draft)))
         if changed != versions[-1]:
+            rebuilt = kind != "Form" or _ops(changed) != _ops(versions[-1])
             versions.append(changed)
-            st.rerun()
+            if rebuilt:  # other controls; a typed change keeps its own, and the cursor in it
+                _redraw(here, entry)
         issues = problems(changed, dataset)
         show_issues(issues)
         if better := _meant(changed, issues, stamp):
             versions.append(better)
-            st.rerun()
+            _redraw(here, entry)
         _buttons(here, entry, dataset, versions, ready=not issues)
+
+
+def _redraw(here: Session, entry: Entry) -> None:
+    """Draw the page again with fresh controls, which show the plan as it is now."""
+    here.redrawn[entry.id] = here.redrawn.get(entry.id, 0) + 1
+    st.rerun()
+
+
+def _blocks(plan: dict[str, Any]) -> list[dict[str, Any]]:
+    return [*(plan.get("lets") or []), *(plan.get("parts") or [])]
+
+
+def _ops(plan: dict[str, Any]) -> list[list[Any]]:
+    """The steps by name: two plans with the same have the same controls."""
+    return [[step.get("op") for step in block.get("steps") or []] for block in _blocks(plan)]
+
+
+def _made_names(plan: dict[str, Any]) -> list[str]:
+    """The names that steps give to what they make: `… as name`."""
+    text = json.dumps(plan, ensure_ascii=False)
+    return list(dict.fromkeys(re.findall(r" as ([^\W\d]\w*)", text)))
 
 
 def _meant(draft: dict[str, Any], issues: tuple[Issue, ...], stamp: str) -> dict[str, Any] | None:
@@ -70,26 +96,26 @@ def _buttons(here: Session, entry: Entry, dataset: Dataset, versions: list[dict[
             st.rerun()
         if st.button("Undo", icon=":material/undo:", key=f"undo-{entry.id}", disabled=len(versions) < 2):
             versions.pop()
-            st.rerun()
+            _redraw(here, entry)
         if st.button("Close", type="tertiary", key=f"close-{entry.id}"):
             here.editing = None
             st.rerun()
 
 
-def _form(draft: dict[str, Any], stamp: str, here: Session, entry: Entry) -> dict[str, Any]:
+def _form(draft: dict[str, Any], stamp: str, here: Session, entry: Entry, words: Sequence[Word]) -> dict[str, Any]:
     for let in draft.get("lets") or []:
         st.caption(f"First, as {plain(let.get('name', ''))}, from {plain(let.get('source', ''))}")
-        let["steps"] = steps_form(let.get("steps") or [], f"{stamp}-let-{let.get('name')}")
+        let["steps"] = steps_form(let.get("steps") or [], f"{stamp}-let-{let.get('name')}", words)
     for number, part in enumerate(draft.get("parts") or []):
         st.caption(f"{plain(part.get('title') or 'Answer')} · from {plain(part.get('source', ''))}")
-        part["steps"] = steps_form(part.get("steps") or [], f"{stamp}-{number}")
+        part["steps"] = steps_form(part.get("steps") or [], f"{stamp}-{number}", words)
         chart = _chart_form(part.get("chart"), f"{stamp}-{number}")
         if chart != part.get("chart"):
             part["chart"] = chart
     return draft
 
 
-def steps_form(steps: list[dict[str, Any]], key: str) -> list[dict[str, Any]]:
+def steps_form(steps: list[dict[str, Any]], key: str, words: Sequence[Word]) -> list[dict[str, Any]]:
     """The steps as rows of controls; gives them as changed, moved, added to or left out."""
     kept: list[dict[str, Any]] = []
     for number, step in enumerate(steps):
@@ -98,7 +124,7 @@ def steps_form(steps: list[dict[str, Any]], key: str) -> list[dict[str, Any]]:
                 st.markdown(f"**{number + 1}. {plain(step.get('op', '?'))}**", help=_doc(step.get("op", "")))
                 gone = st.button("Remove", key=f"remove-{key}-{number}", type="tertiary", icon=":material/delete:")
             if not gone:
-                kept.append(_step_form(step, f"{key}-{number}"))
+                kept.append(_step_form(step, f"{key}-{number}", words))
     picked = st.menu_button("Add a step", list(STEPS), key=f"add-{key}", icon=":material/add:", type="tertiary")
     if picked:
         kept.append({"op": picked})
@@ -109,7 +135,7 @@ def _doc(op: str) -> str:
     return escape((STEPS[op].__doc__ or "").strip().split("\n")[0]) if op in STEPS else ""
 
 
-def _step_form(step: dict[str, Any], key: str) -> dict[str, Any]:
+def _step_form(step: dict[str, Any], key: str, words: Sequence[Word]) -> dict[str, Any]:
     """One control a field, made from the step's own class."""
     model = STEPS.get(step.get("op", ""))
     if model is None:
@@ -117,11 +143,11 @@ def _step_form(step: dict[str, Any], key: str) -> dict[str, Any]:
     names = [f.alias or name for name, f in model.model_fields.items() if name != "op"]
     kinds = {f.alias or name: _bare(f.annotation) for name, f in model.model_fields.items()}
     shown = [name for name in names if step.get(name) is not None or _wanted(model, name)]
-    values = {name: _control(name, kinds[name], step.get(name), f"{key}-{name}") for name in shown}
+    values = {name: _control(name, kinds[name], step.get(name), f"{key}-{name}", words) for name in shown}
     rest = [name for name in names if name not in shown]
     if rest:
         with st.popover("More", type="tertiary"):
-            values |= {name: _control(name, kinds[name], None, f"{key}-{name}") for name in rest}
+            values |= {name: _control(name, kinds[name], None, f"{key}-{name}", words) for name in rest}
     return {"op": step["op"]} | {name: value for name, value in values.items() if value is not None or name in step}
 
 
@@ -138,25 +164,24 @@ def _bare(annotation: Any) -> Any:
     return annotation
 
 
-def _control(name: str, kind: Any, value: Any, key: str) -> Any:
+def _control(name: str, kind: Any, value: Any, key: str, words: Sequence[Word]) -> Any:
     """A control that fits the field: choices, whole numbers, yes or no, one formula a line, or one formula."""
     if typing.get_origin(kind) is Literal:
         options = ["", *typing.get_args(kind)]
         picked = st.selectbox(name, options, index=options.index(value) if value in options else 0, key=key)
         return picked or None
     if typing.get_origin(kind) in (tuple, list) or isinstance(value, list | tuple):
-        text = st.text_area(f"{name} (one a line)", "\n".join(map(str, value or ())), key=key, height="content")
+        text = formula_field(f"{name} (one a line)", "\n".join(map(str, value or ())), words, key, lines=True)
         return (
             [line.strip() for line in text.splitlines() if line.strip()] if text.strip() or value is not None else None
         )
     if kind is bool or isinstance(value, bool):
         return st.checkbox(name, bool(value), key=key) or (None if value is None else False)
-    text = st.text_input(name, "" if value is None else str(value), key=key).strip()
-    if not text:
-        return None
+    shown = "" if value is None else str(value)
     if kind in (int, float):
-        return _number(text)
-    return text
+        text = st.text_input(name, shown, key=key).strip()
+        return _number(text) if text else None
+    return formula_field(name, shown, words, key).strip() or None
 
 
 def _number(text: str) -> int | float | str:
@@ -178,7 +203,7 @@ def _chart_form(chart: dict[str, Any] | None, key: str) -> dict[str, Any] | None
     return chart if kind == now else {"kind": kind, "x": None, "y": [], "color": None} if kind else None
 
 
-def _json(draft: dict[str, Any], stamp: str, here: Session, entry: Entry) -> dict[str, Any]:
+def _json(draft: dict[str, Any], stamp: str, here: Session, entry: Entry, words: Sequence[Word]) -> dict[str, Any]:
     text = st.text_area(
         "Plan as JSON", json.dumps(draft, indent=2, ensure_ascii=False), height=360, key=f"json-{stamp}"
     )
@@ -190,7 +215,7 @@ def _json(draft: dict[str, Any], stamp: str, here: Session, entry: Entry) -> dic
     return typed if isinstance(typed, dict) else draft
 
 
-def _changes(draft: dict[str, Any], stamp: str, here: Session, entry: Entry) -> dict[str, Any]:
+def _changes(draft: dict[str, Any], stamp: str, here: Session, entry: Entry, words: Sequence[Word]) -> dict[str, Any]:
     lines = difference(entry.proposed or entry.answer.reply or {}, draft)
     st.code("\n".join(lines) or "Nothing is changed yet.", language="diff" if lines else None)
     return draft

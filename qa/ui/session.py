@@ -105,6 +105,7 @@ class Session:
         self.counter = 0
         self.uploaders = 0
         self.editing: str | None = None
+        self.redrawn: dict[str, int] = {}
         self.drafts: dict[str, list[dict[str, Any]]] = {}
         self.upload_errors: list[LoadError] = []
 
