@@ -21,7 +21,12 @@ ORDERS = {
     "amount": [5.0, 7.5, 2.0, None, 9.0],
     "status": ["paid", "open", "paid", "paid", "open"],
 }
-DATA: dict[str, dict[str, list[Any]]] = {"customers": CUSTOMERS, "orders": ORDERS}
+VISITS = {
+    "visit": [1, 2, 3, 4],
+    "day": ["2024-03-01", "2023-12-31", "2024-02-29", "2000-01-01"],
+    "moment": ["2024-03-01 10:05:06", "2023-12-31 23:59:59", None, "1999-12-31 12:00:00"],
+}
+DATA: dict[str, dict[str, list[Any]]] = {"customers": CUSTOMERS, "orders": ORDERS, "visits": VISITS}
 
 
 @pytest.fixture(scope="module")
@@ -77,6 +82,11 @@ QUERIES = [
     "select upper(name) || '!' from customers where id <= 2 order by id",
     "select name from customers order by city, name desc limit 2 offset 1",
     "select status, max(amount), order_id from orders group by status order by status",
+    "select strftime('%Y', day), strftime('%m', moment), strftime('%d/%m', day) from visits order by visit",
+    "select strftime('%Y-%m-%d', moment), strftime('%H:%M:%S', moment) from visits order by visit",
+    "select strftime('%w', day), count(*) from visits group by strftime('%w', day) order by 1",
+    "select visit, julianday(day), julianday(moment) - julianday(day) from visits order by visit",
+    "select visit from visits order by julianday(moment) - julianday(day) desc, visit limit 1",
 ]
 
 

@@ -33,11 +33,16 @@ FUNCTIONS: dict[type[exp.Expr], str] = {
 }  # fmt: skip
 STRFTIME = {
     "%Y": "text(year({d}))",
-    "%Y-%m": "substring(text({d}), 1, 7)",
-    "%m": "substring(text({d}), 6, 2)",
-    "%d": "substring(text({d}), 9, 2)",
+    "%m": "substring(text(100 + month({d})), 2)",
+    "%d": "substring(text(100 + day({d})), 2)",
+    "%H": "substring(text(100 + hour({d})), 2)",
+    "%M": "substring(text(100 + minute({d})), 2)",
+    "%S": "substring(text(100 + second({d})), 2)",
+    "%w": "text(weekday({d}) % 7)",
 }
-
+"""The pieces of a strftime format, each as a formula that gives text."""
+JULIAN = "(2451544.5 + date_diff(datetime('2000-01-01 00:00:00'), {d}, 'second') / 86400)"
+"""SQLite's day number of a moment, from a day whose number is known."""
 
 DATE_SPELLINGS = (
     "%Y-%m-%d %H:%M:%S", "%Y-%m-%d", "%Y/%m/%d", "%m/%d/%Y", "%d.%m.%Y", "%B %d, %Y", "%b %d, %Y", "%d %B %Y", "%d %b %Y",
@@ -367,15 +372,24 @@ class Terms:
         value = node.this
         while isinstance(value, exp.Cast | exp.TsOrDsToTimestamp | exp.TsOrDsToDate):
             value = value.this
-        if format not in STRFTIME:
+        pieces = [piece for piece in re.split(r"(%.)", format) if piece]
+        unknown = [piece for piece in pieces if piece.startswith("%") and piece not in STRFTIME]
+        if unknown or not pieces:
             cannot(f"strftime with {format!r} has no counterpart.", "Use year(d), month(d) or day(d).")
-        text = self(value)
-        return STRFTIME[format].format(d=f"date({text})" if self.kind(value) is Kind.TEXT else text)
+        moment = self.moment(value)
+        texts = [STRFTIME[piece].format(d=moment) if piece in STRFTIME else quoted_text(piece) for piece in pieces]
+        return texts[0] if len(texts) == 1 else f"concat({', '.join(texts)})"
+
+    def moment(self, value: exp.Expr) -> str:
+        """A date or a time, which SQLite keeps as text."""
+        return f"datetime({self(value)})" if self.kind(value) in (Kind.TEXT, Kind.DATE) else self(value)
 
     def anonymous(self, node: exp.Expr) -> str:
         name = str(node.this).lower()
         if name in ("strftime",) and len(node.expressions) == 2:
             return self.strftime(exp.TimeToStr(this=node.expressions[1], format=node.expressions[0]))
+        if name == "julianday" and len(node.expressions) == 1:
+            return JULIAN.format(d=self.moment(node.expressions[0]))
         cannot(f"The function {name} has no counterpart in the plan language.")
 
 
