@@ -167,7 +167,8 @@ class Sight:
 
     def _with_unit(self, text: str, name: str) -> str:
         unit = unit_of(self.columns[name])
-        return f"{text} ({unit})" if unit and self.columns[name].role is not Role.PERCENT else text
+        said = unit is not None and unit.casefold() in re.findall(r"[^\W_]+", text.casefold())
+        return f"{text} ({unit})" if unit and not said and self.columns[name].role is not Role.PERCENT else text
 
 
 def capital(text: str) -> str:
