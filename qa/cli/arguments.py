@@ -40,6 +40,23 @@ def add_reading(command: argparse.ArgumentParser) -> None:
     )
     group.add_argument("--header", type=int, metavar="N", help="row of the header, counted from 1; 0 for none")
     group.add_argument("--sheet", help="only this sheet of a workbook")
+    group.add_argument("--table", type=int, metavar="N", help="the n-th of several tables in one sheet or text file")
+    group.add_argument(
+        "--missing", action="append", default=[], metavar="[COLUMN=]WORD", help="a cell's text that means missing, in one column or in all",
+    )  # fmt: skip
+    group.add_argument(
+        "--totals",
+        choices=["drop", "keep", "all"],
+        default="drop",
+        help="rows that sum up others: left out, data, or left out wherever one is called total",
+    )
+    group.add_argument(
+        "--hidden", choices=["drop", "keep"], default="keep", help="hidden rows of a sheet: left out, or data"
+    )
+    group.add_argument(
+        "--variants", choices=["yes", "no"], default="yes", help="read spellings that surely mean the same as one"
+    )
+    group.add_argument("--member", metavar="NAME", help="which file of a zip")
     group.add_argument("--delimiter", help="what separates cells")
     group.add_argument("--encoding", help="the file's encoding")
     group.add_argument("--quote", help="the quote character")
@@ -51,13 +68,24 @@ def add_json(command: argparse.ArgumentParser) -> None:
 
 def read_options(options: argparse.Namespace) -> ReadOptions:
     from qa.data.options import ReadOptions
+    from qa.data.reversal import pair
 
     kinds = dict(_pair(text) for text in options.as_kinds)
+    missing: dict[str, tuple[str, ...]] = {}
+    for text in options.missing:
+        name, word = pair(text)
+        missing[name] = (*missing.get(name, ()), word)
     dayfirst = None if options.dayfirst is None else options.dayfirst == "yes"
     return ReadOptions(
         as_kinds=kinds, decimal=options.decimal, dayfirst=dayfirst, header=options.header, sheet=options.sheet,
-        delimiter=options.delimiter, encoding=options.encoding, quote=options.quote,
+        delimiter=_spelled(options.delimiter), encoding=options.encoding, quote=options.quote, table=options.table, member=options.member,
+        missing=missing, totals=options.totals, hidden=options.hidden, variants=options.variants == "yes",
     )  # fmt: skip
+
+
+def _spelled(delimiter: str | None) -> str | None:
+    """A delimiter as it is meant when a shell cannot hold it well: `\\t`, `tab`."""
+    return {"\\t": "\t", "tab": "\t", "space": " "}.get(delimiter or "", delimiter)
 
 
 def _pair(text: str) -> tuple[str, str]:

@@ -33,7 +33,12 @@ class _Head:
 
 
 def read_big(
-    path: Path, *, delimiter: str | None = None, quote: str | None = None, header: int | None = None
+    path: Path,
+    *,
+    delimiter: str | None = None,
+    quote: str | None = None,
+    header: int | None = None,
+    summing: str = "drop",
 ) -> Grid | None:
     """The grid of a big file whose records are proven regular up to its last few megabytes; None when they are not.
 
@@ -47,7 +52,7 @@ def read_big(
     stretch = measure(path, head.body_byte, delimiter=mark, quote=sign, width=width)
     if path.stat().st_size - stretch.end > TAIL_MOST or stretch.tail_records == 0 or _heading_again(path, head):
         return None
-    ends = _ends(path, stretch, head)
+    ends = _ends(path, stretch, head, summing)
     return None if ends is None else _grid(path, head, stretch, ends)
 
 
@@ -129,7 +134,7 @@ class _Ends:
         return [at for at in self.layout.body if at >= self.top]
 
 
-def _ends(path: Path, stretch: Stretch, head: _Head) -> _Ends | None:
+def _ends(path: Path, stretch: Stretch, head: _Head, summing: str) -> _Ends | None:
     """Head and tail laid out together; None when they do not read as one table."""
     with path.open("rb") as file:
         file.seek(stretch.tail)
@@ -144,7 +149,7 @@ def _ends(path: Path, stretch: Stretch, head: _Head) -> _Ends | None:
     last = mend(closed(cut(text, head.dialect)))
     rows = [*head.records.rows[:top], *last.rows]
     header = head.layout.block.header
-    layout = find_table(rows, header=header[-1] + 1 if header else 0)
+    layout = find_table(rows, header=header[-1] + 1 if header else 0, summing=summing)
     if layout.width != head.layout.width:
         return None
     repairs = tuple((top + at, how) for at, how in last.repairs)

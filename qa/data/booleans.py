@@ -5,6 +5,7 @@ from __future__ import annotations
 import polars as pl
 
 from qa.data.reading import Reading
+from qa.data.reversal import as_kind
 from qa.data.table import Assumption
 from qa.data.words import Words, quoted
 from qa.types import Kind
@@ -100,7 +101,7 @@ def boolean(words: Words, *, name: str) -> Reading | None:
                 code="boolean_spellings",
                 column=name,
                 damage=2,
-                reversal=f"--as {name}=text",
+                reversal=as_kind(name, "text"),
                 message=f"{name!r} spells yes and no in {len(words.values.filter(known))} ways: {mapping}.",
             ),
         )

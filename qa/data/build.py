@@ -165,7 +165,7 @@ def _report(
 def _unknown_columns(options: ReadOptions, names: list[str]) -> list[Assumption]:
     """What was told of columns that are not there."""
     known = {name.casefold() for name in names}
-    unknown = [name for name in (*options.as_kinds, *options.missing) if name.casefold() not in known]
+    unknown = [name for name in (*options.as_kinds, *options.missing) if name and name.casefold() not in known]
     return [
         Assumption(
             code="no_such_column",

@@ -16,6 +16,7 @@ from qa.data.names import display_names
 from qa.data.options import ReadOptions
 from qa.data.raw import Raw
 from qa.data.reading import Hints, Reading
+from qa.data.reversal import as_kind
 from qa.data.sentinels import sentinel
 from qa.data.table import Assumption, Unreadable
 from qa.data.units import unit
@@ -58,6 +59,7 @@ def typed_text(raw: Raw, options: ReadOptions, which: Sequence[int]) -> list[Typ
     columns = [raw.frame[f"c{index}"] for index in which]
     told = {name.casefold(): kind for name, kind in options.as_kinds.items()}
     missing = {name.casefold(): words for name, words in options.missing.items()}
+    everywhere = missing.pop("", ())
     hints = Hints(
         options.decimal,
         options.dayfirst,
@@ -68,7 +70,12 @@ def typed_text(raw: Raw, options: ReadOptions, which: Sequence[int]) -> list[Typ
     def decided(column: pl.Series, name: str, hints: Hints) -> Decision:
         key = name.casefold()
         decision = decide(
-            Words.of(column), hints, name=name, told=told.get(key), missing=missing.get(key, ()), rows=_small(column)
+            Words.of(column),
+            hints,
+            name=name,
+            told=told.get(key),
+            missing=(*missing.get(key, ()), *everywhere),
+            rows=_small(column),
         )
         return decision if raw.states == "nothing" or key in told else restrained(decision, name, raw.states)
 
@@ -115,7 +122,7 @@ def restrained(decision: Decision, name: str, states: str) -> Decision:
             code="text_read_as",
             column=name,
             damage=2,
-            reversal=f"--as {name}=text",
+            reversal=as_kind(name, "text"),
             message=f"The file calls {name!r} text; its cells were read as {reading.kind.value}s.",
         )
         return replace(decision, reading=replace(reading, assumptions=(note, *reading.assumptions)))
@@ -126,7 +133,7 @@ def restrained(decision: Decision, name: str, states: str) -> Decision:
         code="text_kept",
         column=name,
         damage=1,
-        reversal=f"--as {name}={reading.kind.value}",
+        reversal=as_kind(name, reading.kind.value),
         message=f"{name!r} is text, as the file says; its cells could be read as {reading.kind.value}s.",
     )
     return replace(kept, reading=replace(kept.reading, assumptions=(note,)))
@@ -175,7 +182,7 @@ def learned(hints: Hints, readings: Iterable[tuple[str, Reading]]) -> Hints:
 def named_for_text(name: str, options: ReadOptions) -> bool:
     """Must a column be looked at text by text, because of its name or what was told of it?"""
     key = name.casefold()
-    told = key in {column.casefold() for column in (*options.as_kinds, *options.missing)}
+    told = key in {column.casefold() for column in (*options.as_kinds, *options.missing)} or "" in options.missing
     return told or options.decimal == "," or named_code(name) or says_when(name)
 
 
@@ -308,7 +315,7 @@ def _as_text(
                 code="spaces_trimmed",
                 column=name,
                 damage=1,
-                reversal=f"--as {name}=verbatim",
+                reversal=as_kind(name, "verbatim"),
                 message=f"Spaces around {count:,} cells of {name!r} were taken off.",
             )
         )
@@ -388,7 +395,7 @@ def _variant_note(name: str, found: Variants, mapping: dict[str, str], code: str
         code=code,
         column=name,
         damage=2,
-        reversal=f"--as {name}=text" if code == "variants" else None,
+        reversal=as_kind(name, "text") if code == "variants" else None,
         message=f"Spellings in {name!r} {what}: {said}.",
     )
 
@@ -399,7 +406,7 @@ def _null_note(name: str, reading: Reading, null_words: dict[str, int]) -> Assum
         code="null_words",
         column=name,
         damage=1,
-        reversal=f"--as {name}=verbatim",
+        reversal=as_kind(name, "verbatim"),
         message=f"{total:,} cells of {name!r} say that nothing is known and are missing: {quoted(null_words)}.",
     )
 
@@ -445,7 +452,7 @@ def _unreadable_notes(
                 code="unreadable",
                 column=name,
                 damage=2 if count <= 0.01 * rows else 3,
-                reversal=f"--as {name}=text",
+                reversal=as_kind(name, "text"),
                 message=f"{count:,} of {rows:,} filled cells of {name!r} are no {_noun(reading.kind)} and are missing: {shown}{more}.",
             )
         )

@@ -12,6 +12,7 @@ from qa.data import zones
 from qa.data.extremes import largest, smallest
 from qa.data.months import MONTHS, WEEKDAYS
 from qa.data.reading import Hints, Reading
+from qa.data.reversal import as_kind
 from qa.data.table import Assumption
 from qa.data.words import Words
 from qa.types import Kind
@@ -390,7 +391,7 @@ def _moments(
                 code="dates_at_midnight",
                 column=name,
                 damage=1,
-                reversal=f"--as {name}=date",
+                reversal=as_kind(name, "date"),
                 message=f"{int(dated['rows'].sum()):,} of {words.rows:,} cells in {name!r} have no time; they stand at 00:00.",
             )
         )
@@ -415,7 +416,7 @@ def _moments(
                 code="mixed_offsets",
                 column=name,
                 damage=2,
-                reversal=f"--as {name}=text",
+                reversal=as_kind(name, "text"),
                 message=f"Times in {name!r} are {said}; all were brought to UTC, so days and hours are those of UTC.",
             )
         )
@@ -425,7 +426,7 @@ def _moments(
                 code="zone_assumed",
                 column=name,
                 damage=2,
-                reversal=f"--as {name}=text",
+                reversal=as_kind(name, "text"),
                 message=f"{naive:,} times in {name!r} say no zone; they were taken as {zone}.",
             )
         )
@@ -435,7 +436,7 @@ def _moments(
                 code="zone_name",
                 column=name,
                 damage=2,
-                reversal=f"--as {name}=text",
+                reversal=as_kind(name, "text"),
                 message=f"{', '.join(doubtful).upper()} in {name!r} was read as {', '.join(zones.offset_said(zones.ZONES[z]) for z in doubtful)}.",
             )
         )
@@ -452,7 +453,7 @@ def _year_notes(frame: pl.DataFrame, words: Words, name: str, pivot: int) -> lis
             code="two_digit_years",
             column=name,
             damage=2,
-            reversal=f"--as {name}=text",
+            reversal=as_kind(name, "text"),
             message=f"{int(short['rows'].sum()):,} dates in {name!r} have years of two digits; they were read as {low} to {high} (00-{pivot:02d} are 2000s).",
         )
     ]
@@ -467,7 +468,7 @@ def _month_notes(parts: pl.DataFrame, day: pl.Series, words: Words, name: str) -
             code="months_as_first_day",
             column=name,
             damage=1,
-            reversal=f"--as {name}=text",
+            reversal=as_kind(name, "text"),
             message=f"{words.weight(only):,} cells in {name!r} name a month; they were read as its first day.",
         )
     ]

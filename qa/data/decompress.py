@@ -136,7 +136,9 @@ def unpack_into(
     return Unpacked(b"", name, wrapping, others, target)
 
 
-def peek(path: Path, *, limits: ReadLimits = ReadLimits(), most: int = 1 << 12) -> Unpacked | None:
+def peek(
+    path: Path, *, limits: ReadLimits = ReadLimits(), member: str | None = None, most: int = 1 << 12
+) -> Unpacked | None:
     """The first bytes of what a wrapped file holds, and its name in a zip; None when the file is not wrapped or broken."""
     with path.open("rb") as file:
         wrapping = wrapping_of(file.read(8))
@@ -145,7 +147,7 @@ def peek(path: Path, *, limits: ReadLimits = ReadLimits(), most: int = 1 << 12) 
     try:
         if wrapping == "zip":
             with zipfile.ZipFile(path) as archive:
-                chosen = _choose(_files(archive, limits), None)
+                chosen = _choose(_files(archive, limits), member)
                 with archive.open(chosen) as stream:
                     return Unpacked(stream.read(most), chosen.filename, wrapping)
         with path.open("rb") as source, OPENERS[wrapping](source) as stream:

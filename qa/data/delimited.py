@@ -24,6 +24,8 @@ def read_delimited(path: Path, options: ReadOptions, name: str) -> list[Raw]:
             quote=options.quote,
             header=options.header,
             table=options.table,
+            summing=options.totals,
+            member=options.member,
             limits=ReadLimits(
                 file_bytes=limits.bytes,
                 unpacked_bytes=limits.bytes,

@@ -9,6 +9,7 @@ import polars as pl
 
 from qa.data.extremes import largest, smallest
 from qa.data.reading import Reading
+from qa.data.reversal import as_kind
 from qa.data.table import Assumption
 from qa.data.words import Words
 from qa.types import Kind
@@ -100,7 +101,7 @@ def _clocked(clock: pl.DataFrame, words: Words, name: str) -> Reading:
                 code="clock_parts",
                 column=name,
                 damage=3,
-                reversal=f"--as {name}=text",
+                reversal=as_kind(name, "text"),
                 message=f"{words.values.filter(two)[0]!r} in {name!r} was read as {read}; it could be {other} ({words.weight(two):,} cells).",
             ),
         )
@@ -132,7 +133,7 @@ def epoch(values: pl.Series, *, name: str) -> Reading | None:
                 code="epoch",
                 column=name,
                 damage=2,
-                reversal=f"--as {name}=integer",
+                reversal=as_kind(name, "integer"),
                 message=f"Numbers in {name!r} were read as {label} since 1970 in UTC: {example} is {seen}.",
             )
             return Reading(
@@ -154,7 +155,7 @@ def _mixed_epoch(values: pl.Series, name: str) -> Reading | None:
         code="epoch",
         column=name,
         damage=3,
-        reversal=f"--as {name}=integer",
+        reversal=as_kind(name, "integer"),
         message=f"Numbers in {name!r} mix {' and '.join(said)} since 1970 in UTC; each was read by its own size.",
     )
     moments = scaled.select((pl.col("v") * (1_000_000 // pl.col("scale"))).cast(pl.Datetime("us", "UTC"))).to_series()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -110,7 +111,7 @@ def _told(raws: list[Raw], hidden: list[str], empty: list[str], name: str) -> li
                 code="hidden_sheets",
                 column=None,
                 damage=2,
-                reversal=f"--sheet {hidden[0]!r}",
+                reversal=f"--sheet {shlex.quote(hidden[0])}",
                 message=f"Hidden sheets were not read: {', '.join(map(repr, hidden[:20]))}.",
             )
         )
@@ -161,11 +162,12 @@ def _table(
     grid = [[cell or "" for cell in row] for row in cells.frame.rows()]
     filled = _merged(grid, facts)
     stray = _islands(grid)
-    layout = find_table(grid, header=options.header, table=options.table)
+    layout = find_table(grid, header=options.header, table=options.table, summing=options.totals)
     if layout.width == 0 or (not layout.body and not any(layout.headers)):
         return None
-    body = list(layout.body)
-    notes = [*_sheet_notes(layout, facts, filled, body, stray), *_layout_notes(layout)]
+    hidden = set(facts.hidden_rows) if options.hidden == "drop" else set()
+    body = [row for row in layout.body if row not in hidden]
+    notes = [*_sheet_notes(layout, facts, filled, list(layout.body), stray, options), *_layout_notes(layout)]
     columns: list[pl.Series] = []
     errors: dict[str, tuple[tuple[int, str], ...]] = {}
     inside = set(body)
@@ -190,7 +192,12 @@ def _table(
         rows_in=len(grid),
         notes=tuple(notes),
         errors=errors,
-        skipped=tuple((row + 1, why, " | ".join(grid[row]).strip(" |")[:200]) for row, why in layout.skipped.items()),
+        skipped=tuple(
+            (row + 1, why, " | ".join(grid[row]).strip(" |")[:200])
+            for row, why in sorted(
+                {**layout.skipped, **{row: "hidden" for row in layout.body if row in hidden}}.items()
+            )
+        ),
         facts={f"c{index}": fact for index, fact in facts.facts.items() if index < layout.width},
     )
 
@@ -263,7 +270,9 @@ def column_letters(index: int) -> str:
     return letters
 
 
-def _sheet_notes(layout: Layout, facts: SheetFacts, filled: int, body: list[int], stray: list[str]) -> list[Assumption]:
+def _sheet_notes(
+    layout: Layout, facts: SheetFacts, filled: int, body: list[int], stray: list[str], options: ReadOptions
+) -> list[Assumption]:
     inside = set(body)
     hidden = [row + 1 for row in facts.hidden_rows if row in inside]
     columns = [layout.headers[index] or f"column {index + 1}" for index in facts.hidden_columns if index < layout.width]
@@ -275,7 +284,9 @@ def _sheet_notes(layout: Layout, facts: SheetFacts, filled: int, body: list[int]
                 code="hidden_rows",
                 column=None,
                 damage=3,
-                message=f"{len(hidden):,} hidden rows (filtered or hidden by hand) are in the table too: rows {shown}.",
+                reversal="--hidden drop" if options.hidden == "keep" else "--hidden keep",
+                message=f"{len(hidden):,} hidden rows (filtered or hidden by hand) "
+                f"{'are in the table too' if options.hidden == 'keep' else 'were left out'}: rows {shown}.",
             )
         )
     if columns:
@@ -347,6 +358,7 @@ def _layout_notes(layout: Layout) -> list[Assumption]:
                 code="totals",
                 column=None,
                 damage=2,
+                reversal="--totals keep",
                 message=f"Left out as totals of the rows above: rows {', '.join(str(row + 1) for row in layout.totals[:5])}.",
             )
         )

@@ -170,10 +170,12 @@ class Notes:
     def of_totals(self, layout: Layout) -> None:
         """Rows left out as totals, and rows that may be some."""
         if layout.totals:
-            self.add("totals", f"Left out as totals of the rows above: {self.listed(layout.totals)}.", 2)
+            self.add(
+                "totals", f"Left out as totals of the rows above: {self.listed(layout.totals)}.", 2, "--totals keep"
+            )
         if layout.called_total:
             text = f"Called total but not shown to sum up the rows above, so kept as data: {self.listed(layout.called_total)}."
-            self.add("kept_totals", text, 3)
+            self.add("kept_totals", text, 3, "--totals all")
 
     def of_rows(self, rows: Sequence[Sequence[str]], body: Sequence[int], width: int) -> None:
         """Records of another width."""
@@ -190,7 +192,7 @@ class Notes:
     def of_members(self, others: Sequence[str]) -> None:
         """Other files in the same zip."""
         if others:
-            self.add("other_members", f"The zip also holds {', '.join(others[:5])}.", 2)
+            self.add("other_members", f"The zip also holds {', '.join(others[:5])}.", 2, "--member NAME")
 
     def of_repairs(self, repairs: Sequence[tuple[int, str]]) -> None:
         """Records that were cut or put together anew."""

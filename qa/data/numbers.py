@@ -11,6 +11,7 @@ import polars as pl
 from qa.data.affixes import Affix, affix
 from qa.data.extremes import largest, share, smallest
 from qa.data.reading import Hints, Reading
+from qa.data.reversal import as_kind
 from qa.data.table import Assumption
 from qa.data.words import Words
 from qa.types import Kind, Role
@@ -80,7 +81,7 @@ def number(words: Words, hints: Hints, *, name: str) -> Reading | None:
                 column=name,
                 damage=2,
                 message=f"{about:,} cells of {name!r} say 'about' or '~'; the number alone was taken.",
-                reversal=f"--as {name}=text",
+                reversal=as_kind(name, "text"),
             )
         )
     proven = mark if marked_by == "proven" else None
@@ -109,7 +110,7 @@ def _magnitude_notes(
             code="magnitudes",
             column=name,
             damage=2,
-            reversal=f"--as {name}=text",
+            reversal=as_kind(name, "text"),
             message=f"Letters for thousands, millions or billions in {name!r} were multiplied out: "
             f"{words.values[at]!r} was read as {values[at]:,.10g} ({words.weight(scaled):,} cells).",
         )
@@ -347,7 +348,7 @@ def _share_note(name: str, bare: int, words: Words, taken: _Taken, shares: list[
             code="shares_as_percent",
             column=name,
             damage=3,
-            reversal=f"--as {name}=text",
+            reversal=as_kind(name, "text"),
             message=f"{bare:,} of {words.rows:,} numbers in {name!r} stand without a percent sign among percentages and were read as "
             f"shares of 1: {words.values[at]!r} as {float(taken.frame['core'][at].replace(',', '.')) * 100:.10g} %.",
         )
@@ -467,7 +468,7 @@ def _converted(
                 code="units_converted",
                 column=name,
                 damage=2,
-                reversal=f"--as {name}=text",
+                reversal=as_kind(name, "text"),
                 message=f"{name!r} holds {', '.join(units)}; {others} was converted to {target.sign}.",
             )
         )
@@ -482,7 +483,7 @@ def _bare_note(name: str, bare: int, unit: str, words: Words, damage: int = 1) -
             code="unit_assumed",
             column=name,
             damage=damage,
-            reversal=f"--as {name}=text",
+            reversal=as_kind(name, "text"),
             message=f"{bare:,} of {words.rows:,} numbers in {name!r} stand without a unit; they were taken as {unit} too.",
         )
     ]

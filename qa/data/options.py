@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from pydantic import BaseModel, ConfigDict, Field
 
 
@@ -26,7 +28,9 @@ class ReadOptions(BaseModel):
     `as_kinds` maps a column's display name to a kind (`text`, `integer`, `date`, …), to `id` (text that
     names a thing), to `verbatim` (text exactly as in the file), or to `date:%d/%m/%Y`, a kind with its format.
     `missing` maps a column to cell texts that mean missing there. `header` counts rows from 1; 0 says there is none.
-    `table` is the n-th of several tables in one sheet or text file.
+    `table` is the n-th of several tables in one sheet or text file. `totals` leaves out rows proven to sum up others
+    ("drop"), all that are called so ("all") or none ("keep"); `hidden` keeps or drops hidden rows of a sheet;
+    `member` is the file inside a zip; `variants` reads spellings as one.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -38,8 +42,11 @@ class ReadOptions(BaseModel):
     header: int | None = None
     sheet: str | None = None
     table: int | None = None
+    member: str | None = None
     delimiter: str | None = None
     encoding: str | None = None
     quote: str | None = None
+    totals: Literal["drop", "keep", "all"] = "drop"
+    hidden: Literal["drop", "keep"] = "keep"
     variants: bool = True
     limits: Limits = Limits()

@@ -234,14 +234,14 @@ def _unpacked(path: Path, options: ReadOptions, scratch: Path) -> Path:
     limits = ReadLimits(
         file_bytes=options.limits.bytes, unpacked_bytes=options.limits.bytes, unpacked_ratio=options.limits.ratio
     )
-    head = peek(path, limits=limits)
+    head = peek(path, limits=limits, member=options.member)
     if head is None:
         return path
     place = scratch / f"inside{Path(head.name or path.stem).suffix.lower()}"
     place.write_bytes(head.data)
     if _format(place) == "csv":
         return path
-    whole = unpack_into(path, scratch, limits=limits)
+    whole = unpack_into(path, scratch, limits=limits, member=options.member)
     assert whole is not None and whole.path is not None
     return whole.path.replace(place)
 

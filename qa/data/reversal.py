@@ -67,6 +67,8 @@ _CHANGES: dict[str, Callable[[ReadOptions, str], ReadOptions]] = {
     "--delimiter": _set("delimiter"),
     "--encoding": _set("encoding"),
     "--totals": _set("totals"),
+    "--member": _set("member"),
+    "--hidden": _set("hidden"),
     "--variants": _set("variants", lambda value: value == "yes"),
 }
 """option -> what it changes"""

@@ -7,6 +7,7 @@ import datetime as dt
 import polars as pl
 
 from qa.data.extremes import largest, smallest
+from qa.data.reversal import missing
 from qa.data.table import Assumption
 from qa.types import Kind
 
@@ -72,6 +73,6 @@ def _note(name: str, shown: str, count: int) -> Assumption:
         code="sentinel",
         column=name,
         damage=3,
-        reversal=f"--missing {name}={shown}",
+        reversal=missing(name, shown),
         message=f"{shown} stands in {count:,} cells of {name!r}, far from all others: a usual mark for a missing value. It was kept as a value.",
     )

@@ -11,6 +11,7 @@ from typing import Any
 import polars as pl
 
 from qa.data.extremes import share
+from qa.data.reversal import as_kind
 from qa.data.table import Assumption
 
 _TYPED_CELLS = 2_000_000
@@ -168,7 +169,7 @@ def _serials(
         code="serial_dates",
         column=label,
         damage=2,
-        reversal=f"--as {label}=integer",
+        reversal=as_kind(label, "integer"),
         message=f"{count:,} cells of {label!r} are serial day numbers; {example} was read as {shown}.",
     )
     result = (

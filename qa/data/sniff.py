@@ -42,6 +42,7 @@ def read_grid(
     quote: str | None = None,
     header: int | None = None,
     table: int | None = None,
+    summing: str = "drop",
     member: str | None = None,
     limits: ReadLimits = STANDARD,
     scratch: Path | None = None,
@@ -49,7 +50,7 @@ def read_grid(
     """The table in a delimited text file. What is given is obeyed, the rest is found from the bytes.
 
     `header` is the row number of the header from 1, 0 for none; `quote` "" for none; `table` the n-th of several
-    tables; `member` the file inside a zip. An empty file gives a grid without columns. A big regular file is not
+    tables; `summing` says what becomes of totals (`drop`, `keep`, `all`); `member` the file inside a zip. An empty file gives a grid without columns. A big regular file is not
     held in memory: its grid scans it. With a `scratch` folder, a packed file is unpacked there, and a file too big and
     irregular to be held is copied there in regular form; the grid needs the folder as long as it is used. Raises LoadError for what is no text, LimitExceeded past a limit.
     """
@@ -59,9 +60,9 @@ def read_grid(
     inside = wrapped.path if wrapped and wrapped.path else source
     if isinstance(inside, Path) and table is None and _may_be_big(inside, limits):
         given = {"delimiter": delimiter, "quote": quote}
-        big = read_big(inside, header=header, **given) if _is_utf8(encoding) else None
+        big = read_big(inside, header=header, summing=summing, **given) if _is_utf8(encoding) else None
         if big is None and scratch is not None and inside.stat().st_size > limits.held_bytes:
-            big = read_through(inside, scratch, encoding=encoding, header=header, **given)
+            big = read_through(inside, scratch, encoding=encoding, header=header, summing=summing, **given)
         if big is not None:
             _within(big.width, big.height * big.width, limits)
             return _from_wrapping(big, wrapped)
@@ -76,7 +77,7 @@ def read_grid(
     dialect = sniff(text, delimiter=delimiter or named, quote=quote)
     mended = mend(closed(cut(text, dialect)))
     _within(max(map(len, mended.rows), default=0), sum(map(len, mended.rows)), limits)
-    layout = find_table(mended.rows, header=header, table=table)
+    layout = find_table(mended.rows, header=header, table=table, summing=summing)
     width = layout.width
     numbers = pl.Series("row", [at + 1 for at in layout.body], dtype=pl.UInt32)
     names = ((1, "names the delimiter", f"sep={named}"),) if named else ()

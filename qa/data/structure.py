@@ -76,10 +76,13 @@ class Layout:
         return bool(self.block.header)
 
 
-def find_table(rows: Sequence[Row], *, header: int | None = None, table: int | None = None) -> Layout:
-    """The layout of the records. `header` is a row number from 1, or 0 for no header; `table` picks the n-th table."""
+def find_table(
+    rows: Sequence[Row], *, header: int | None = None, table: int | None = None, summing: str = "drop"
+) -> Layout:
+    """The layout of the records. `header` is a row number from 1, or 0 for no header; `table` picks the n-th table;
+    `summing` says what becomes of rows that sum up others: `drop` those proven so, `all` that are called so, or `keep` them."""
     if header is not None:
-        return _lay_out(rows, _given(rows, header), (), set())
+        return _lay_out(rows, _given(rows, header), (), set(), summing)
     comments = _comments(rows) | _rules(rows)
     live = [at for at, row in enumerate(rows) if at not in comments and filled(row)]
     if not live:
@@ -88,7 +91,7 @@ def find_table(rows: Sequence[Row], *, header: int | None = None, table: int | N
     ends = [*starts[1:], live[-1] + 1]
     blocks = [_block(rows, start, end, comments) for start, end in zip(starts, ends, strict=True)]
     chosen = blocks[min(table, len(blocks)) - 1] if table else _largest(rows, blocks)
-    return _lay_out(rows, chosen, tuple(block for block in blocks if block is not chosen), comments)
+    return _lay_out(rows, chosen, tuple(block for block in blocks if block is not chosen), comments, summing)
 
 
 def _given(rows: Sequence[Row], header: int) -> Block:
@@ -299,7 +302,7 @@ def _above(rows: Sequence[Row], live: list[int], place: int, full: int, far: int
 # --- what is not data --------------------------------------------------------------------------------------------
 
 
-def _lay_out(rows: Sequence[Row], block: Block, others: tuple[Block, ...], comments: set[int]) -> Layout:
+def _lay_out(rows: Sequence[Row], block: Block, others: tuple[Block, ...], comments: set[int], summing: str) -> Layout:
     skipped = dict.fromkeys(comments, "comment")
     for other in others:
         skipped |= {at: "another table" for at in range(other.start, other.end) if filled(rows[at])}
@@ -312,6 +315,8 @@ def _lay_out(rows: Sequence[Row], block: Block, others: tuple[Block, ...], comme
     skipped |= dict.fromkeys(footers(rows, [at for at in body if at not in skipped]), "below the table")
     data = [at for at in body if at not in skipped]
     summed, called = totals(rows, data)
+    if summing != "drop":
+        summed, called = (summed | set(called), ()) if summing == "all" else (set(), ())
     skipped |= dict.fromkeys(summed, "total of the rows above")
     data = [at for at in data if at not in summed]
     names = _without_gap([list(rows[at]) for at in block.header], rows, data)

@@ -315,6 +315,7 @@ def _json_column(id: str, cells: list[Any], key: str, notes: list[Assumption]) -
                 code="mixed_json",
                 column=key,
                 damage=2,
+                reversal=as_kind(key, "text"),
                 message=f"{key!r} mixes {', '.join(sorted({_SORTS.get(s, 'others') for s in sorts}))}; its cells were read from their text.",
             )
         )

@@ -60,6 +60,7 @@ def read_through(
     encoding: str | None = None,
     quote: str | None = None,
     header: int | None = None,
+    summing: str = "drop",
 ) -> Grid:
     """The grid of a file of any size, its cells in a regular copy inside the folder, which must stay there.
 
@@ -69,7 +70,7 @@ def read_through(
     start = _start(path, delimiter, encoding, quote, header)
     copy = _Copy(start.layout.width)
     target = folder / "regular.csv"
-    tail = _write(path, target, start, copy)
+    tail = _write(path, target, start, copy, summing)
     notes = Notes(start.decoded.notes)
     notes.of_header(start.layout)
     _note(notes, copy, tail)
@@ -123,7 +124,7 @@ def _start(path: Path, delimiter: str | None, encoding: str | None, quote: str |
     return _Start(decoded, dialect, rows, layout, column_kinds(rows, layout.width), named)
 
 
-def _write(path: Path, target: Path, start: _Start, copy: _Copy) -> Layout:
+def _write(path: Path, target: Path, start: _Start, copy: _Copy, summing: str) -> Layout:
     """Write the data records; the layout of the last ones is given back for its notes."""
     layout = start.layout
     heading = [cell.strip() for cell in start.rows[layout.block.header[-1]]] if layout.block.header else None
@@ -142,14 +143,14 @@ def _write(path: Path, target: Path, start: _Start, copy: _Copy) -> Layout:
             if len(held) > HELD_BACK:
                 writer.writerow(_fitted(*held.popleft(), start, copy))
         copy.rows_in = number
-        return _finish(writer, held, start, copy)
+        return _finish(writer, held, start, copy, summing)
 
 
-def _finish(writer: object, held: deque[tuple[int, list[str]]], start: _Start, copy: _Copy) -> Layout:
+def _finish(writer: object, held: deque[tuple[int, list[str]]], start: _Start, copy: _Copy, summing: str) -> Layout:
     top = start.layout.block.body
     first = list(islice(start.rows, top))
     header = start.layout.block.header
-    last = find_table([*first, *(row for _, row in held)], header=header[-1] + 1 if header else 0)
+    last = find_table([*first, *(row for _, row in held)], header=header[-1] + 1 if header else 0, summing=summing)
     numbers = {top + place: number for place, (number, _) in enumerate(held)}
     for place, (number, row) in enumerate(held):
         why = last.skipped.get(top + place)
@@ -183,7 +184,7 @@ def _fitted(number: int, row: list[str], start: _Start, copy: _Copy) -> list[str
 def _note(notes: Notes, copy: _Copy, tail: Layout) -> None:
     if copy.totals:
         rows = ", ".join(str(number) for _, number, _ in copy.totals)
-        notes.add("totals", f"Left out as totals of the rows above: row {rows}.", 2)
+        notes.add("totals", f"Left out as totals of the rows above: row {rows}.", 2, "--totals keep")
     odd = len(copy.short) + len(copy.surplus)
     damage = 3 if odd * 100 > len(copy.numbers) else 2
     if copy.short:
@@ -197,4 +198,4 @@ def _note(notes: Notes, copy: _Copy, tail: Layout) -> None:
         notes.add("surplus_cells", f"{len(over):,} with cells beyond the last column, left out: {shown}.", damage)
     notes.of_repairs(copy.mended)
     if tail.called_total:
-        notes.add("kept_totals", "Rows near the end are called total and were kept as data.", 3)
+        notes.add("kept_totals", "Rows near the end are called total and were kept as data.", 3, "--totals all")

@@ -16,6 +16,7 @@ from qa.data.extremes import largest, smallest
 from qa.data.identifiers import POWER, cut_ids, names_things, why_text
 from qa.data.numbers import number, rival_units
 from qa.data.reading import Hints, Reading
+from qa.data.reversal import as_kind
 from qa.data.table import Assumption
 from qa.data.words import Words, errors, missing_in_text, missing_in_values, quoted
 from qa.errors import Issue, LoadError
@@ -144,7 +145,7 @@ def _moment_in_numbers(core: Words, reading: Reading, hints: Hints, name: str) -
                 code="compact_dates",
                 column=name,
                 damage=2,
-                reversal=f"--as {name}=integer",
+                reversal=as_kind(name, "integer"),
                 message=f"Whole numbers in {name!r} are all dates of {len(example)} digits: {example} was read as {days.values[0]}.",
             )
             return replace(days, assumptions=(*days.assumptions, note))
@@ -161,7 +162,7 @@ def _as_powers(core: Words, reading: Reading, name: str) -> Reading:
         code="powers",
         column=name,
         damage=2,
-        reversal=f"--as {name}=id",
+        reversal=as_kind(name, "id"),
         message=f"{core.values[at]!r} in {name!r} was read as {reading.values[at]:,.10g} ({core.weight(powers):,} cells); codes may look so too.",
     )
     return replace(reading, assumptions=(*reading.assumptions, note))
@@ -181,7 +182,7 @@ def _serial(reading: Reading, name: str) -> Reading | None:
         code="serial_dates",
         column=name,
         damage=2,
-        reversal=f"--as {name}={reading.kind.value}",
+        reversal=as_kind(name, reading.kind.value),
         message=f"Numbers in {name!r} were read as a spreadsheet's days since 1900: {reading.values[0]:g} is {str(moments[0])[:16]}.",
     )
     return Reading(
@@ -232,7 +233,7 @@ def _text_notes(kept: Words, core: Words, name: str) -> tuple[Assumption, ...]:
             code="rival_units",
             column=name,
             damage=2,
-            reversal=f"--as {name}=number",
+            reversal=as_kind(name, "number"),
             message=f"{name!r} holds amounts in {quoted(rivals)}; they cannot be added, so the column stays text.",
         ),
     )
@@ -252,7 +253,7 @@ def _nearly(core: Words, name: str) -> tuple[Assumption, ...]:
                 code="nearly",
                 column=name,
                 damage=2,
-                reversal=f"--as {name}={kind}",
+                reversal=as_kind(name, kind),
                 message=f"{core.weight(reading.readable):,} of {core.rows:,} cells of {name!r} are {kind}s, but not {quoted(others)}: the column stays text.",
             ),
         )
