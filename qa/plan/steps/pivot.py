@@ -42,6 +42,7 @@ class Pivot(Step):
             ["g", "2023", "2024"], [["a", 2, 1], ["b", 4, None]]),
         StepExample({"op": "pivot", "by": ["g"], "names_from": "k", "values": ["count() as n", "max(x) as top"], "values_in": ["u", "v"]}, {"g": ["a", "a"], "k": ["u", "w"], "x": [1, 5]},
             ["g", "n u", "n v", "top u", "top v"], [["a", 1, 0, 1, None]]),
+        StepExample({"op": "pivot", "by": [], "names_from": "if(x > 2, 'big', 'small')", "values": ["count() as n"], "values_in": ["small", "big", "huge"]}, {"x": [1, 5, 2]}, ["small", "big", "huge"], [[2, 1, 0]]),
         StepExample({"op": "pivot", "by": ["g"], "names_from": "k", "values": ["only(x) as x"]}, {"g": ["a", "a", "b"], "k": ["u", "v", "u"], "x": [1, 5, 7]}, ["g", "u", "v"], [["a", 1, 5], ["b", 7, None]]),
     )  # fmt: skip
 
@@ -180,6 +181,10 @@ class CheckedPivot(CheckedSummarize):
     step: Pivot  # type: ignore[assignment]
     first: Sequence[Output] = ()
     values: Sequence[Any] = ()
+
+    @property
+    def made(self) -> Sequence[Output]:
+        return self.first
 
     def describe(self) -> str:
         rows = f"for each {worded(self.step.by)}, " if self.step.by else ""

@@ -192,8 +192,13 @@ class CheckedSummarize(CheckedStep):
         )
         return {node: f"h{index}" for index, node in enumerate(wide)}
 
+    @property
+    def made(self) -> Sequence[Output]:
+        """What has to be computed before rows are grouped."""
+        return [key for key in self.keys if key.computed]
+
     def prepared(self, frame: pl.LazyFrame, lower: PolarsLowering) -> pl.LazyFrame:
-        frame = with_outputs(frame, [key for key in self.keys if key.computed], lower)
+        frame = with_outputs(frame, self.made, lower)
         coarser = self.coarser()
         return frame.with_columns([lower.terms(node).alias(id) for node, id in coarser.items()]) if coarser else frame
 
@@ -211,7 +216,7 @@ class CheckedSummarize(CheckedStep):
         return frame.group_by([pl.col(key.column.id) for key in self.keys]).agg(values)
 
     def sql(self, source: exp.Table, lower: SqlLowering) -> exp.Expression:
-        source = sql_outputs(source, [key for key in self.keys if key.computed], lower)
+        source = sql_outputs(source, self.made, lower)
         coarser = self.coarser()
         if coarser:
             more = [exp.alias_(lower.terms(node), id, quoted=True) for node, id in coarser.items()]
@@ -224,11 +229,7 @@ class CheckedSummarize(CheckedStep):
         return select.group_by(*keys) if keys else select
 
     def tallies(self, frame: pl.LazyFrame, lower: PolarsLowering) -> list[tuple[Watch, pl.LazyFrame]]:
-        return (
-            super().tallies(with_outputs(frame, [key for key in self.keys if key.computed], lower), lower)
-            if self.watches
-            else []
-        )
+        return super().tallies(with_outputs(frame, self.made, lower), lower) if self.watches else []
 
     def guarded(self, frame: pl.LazyFrame, lower: PolarsLowering) -> list[tuple[Guard, pl.LazyFrame]]:
         if not self.guards:
