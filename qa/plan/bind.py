@@ -14,7 +14,7 @@ from qa.plan.literals import constant, together, written_moment
 from qa.plan.scope import Scope, did_you_mean, nearest
 from qa.plan.special import SPECIAL, kind_words
 from qa.plan.typed import Aggregate, Apply, Const, Ref, Scalar, Typed, Windowed, facets_of, repeated, walk
-from qa.plan.watches import guard_values, watch
+from qa.plan.watches import guard_values, note, watch
 from qa.types import ROW, Kind, Order, Role
 
 Mode = Literal["row", "metric", "window"]
@@ -159,6 +159,7 @@ class Binder:
         call = Call(args, options, self.scope.schema.most_rows)
         typed = Apply(function.gives(call), function.name, args, tuple(options.items()))
         watch(self.scope, typed)
+        note(self.scope, typed)
         return typed
 
     def unknown(self, name: str) -> NoReturn:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import pairwise
 
 from qa.plan.literals import constant
 from qa.plan.scope import Scope
@@ -55,6 +56,26 @@ def watch(scope: Scope, typed: Apply) -> None:
         ):
             if any(not isinstance(arg, Const) for arg in typed.args):
                 scope.watches.append(Watch(UNDEFINED[name], _lost(typed, *typed.args)))
+
+
+def note(scope: Scope, typed: Apply) -> None:
+    """What a reader must know of a function's setting or outcome: when weeks start, where quantile bins end."""
+    options = dict(typed.options)
+    if typed.function == "trunc" and str(options.get("unit", "")).lower().rstrip("s") == "week":
+        scope.world.note(f"Weeks start on {str(options.get('week_start', 'monday')).capitalize()}.")
+    if typed.function == "quantile_bin" and scope.world.probe is not None and scope.current is not None:
+        here, count = {column.id for column in scope.current.schema}, int(options["n"])
+        value = typed.args[0]
+        if count > 20 or any(isinstance(n, Ref) and n.column.id not in here for n in walk(value)) or _windowed(value):
+            return
+        number = Facets(Kind.NUMBER, True)
+        cuts: list[Typed] = [
+            Aggregate(number, "quantile", (value,), (("q", part / count),), by=None) for part in range(count + 1)
+        ]
+        ends = scope.world.probe.values(scope.current, cuts, scope.world.lets)
+        if ends[0] is not None:
+            spans = [f"Q{place} from {low:.6g} to {high:.6g}" for place, (low, high) in enumerate(pairwise(ends), 1)]
+            scope.world.note(f"{'; '.join(spans)}; a value between two belongs to the lower.")
 
 
 def guard_values(scope: Scope, typed: Aggregate) -> None:

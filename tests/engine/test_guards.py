@@ -266,3 +266,30 @@ def test_literals_are_proven_against_the_whole_column_also_behind_a_filter_and_a
             ran(data, {"op": "filter", "where": where}, lets=lets, source=source)
         else:
             assert refused(data, {"op": "filter", "where": where}, lets=lets, source=source)[0] == code
+
+
+def noted(data: dict[str, Any], *steps: dict[str, Any]) -> tuple[str, ...]:
+    return ran(data, *steps).notes
+
+
+def test_the_bins_of_quantiles_say_where_they_end() -> None:
+    notes = noted({"x": [1, 2, 3, 4, 5]}, {"op": "derive", "columns": ["quantile_bin(x, 2) as half"]})
+    assert notes == ("Q1 from 1 to 3; Q2 from 3 to 5; a value between two belongs to the lower.",)
+    later = {"op": "derive", "columns": ["x * 2 as y", "quantile_bin(y, 2) as half"]}
+    assert noted({"x": [1, 2]}, later) == ()
+
+
+def test_weeks_say_when_they_start() -> None:
+    weeks = {"op": "derive", "columns": ["trunc(d, 'week') as w"]}
+    assert noted({"d": ["2024-01-03"]}, weeks) == ("Weeks start on Monday.",)
+    assert noted({"d": ["2024-01-03"]}, {"op": "derive", "columns": ["trunc(d, 'month') as m"]}) == ()
+
+
+@pytest.mark.parametrize(("keys", "told"), [([1, None, 3], True), ([1, 2, 3], False)])
+def test_an_anti_join_counts_the_rows_that_it_keeps_for_want_of_a_key(keys: list[int | None], told: bool) -> None:
+    tables = {"t": table("t", {"k": keys}), "u": table("u", {"k": [1]})}
+    reply = parse_reply({"reply": "plan", "parts": [{"title": "", "source": "t", "steps": [{"op": "join", "table": "u", "how": "anti", "on": ["k"]}]}]})  # fmt: skip
+    assert isinstance(reply, PlanReply)
+    found = run(checked_plan(reply, tables, CLOCK), tables)[0]
+    assert found.total_rows == 2
+    assert ("1 rows without a key match nothing, so they are kept." in found.warnings) is told

@@ -240,7 +240,9 @@ class CheckedJoin(CheckedStep):
 
     def tallies(self, frame: pl.LazyFrame, lower: PolarsLowering) -> list[tuple[Watch, pl.LazyFrame]]:
         """Rows without a match, on either side."""
-        if self.step.how in ("semi", "anti", "cross") or self.near is not None:
+        if self.step.how == "anti":
+            return self.without_key(frame, lower)
+        if self.step.how in ("semi", "cross") or self.near is not None:
             return []
         left, right, _ = key_frames(self.keys, frame, self.right(lower), lower, self.step.how)
         on: dict[str, Any] = {"left_on": list(self.keys.left_ids), "right_on": list(self.keys.right_ids)}
@@ -263,6 +265,13 @@ class CheckedJoin(CheckedStep):
                 )
             )
         return found
+
+    def without_key(self, frame: pl.LazyFrame, lower: PolarsLowering) -> list[tuple[Watch, pl.LazyFrame]]:
+        """Rows that an anti join keeps because a key is missing, which matches nothing."""
+        left, _, _ = key_frames(self.keys, frame, self.right(lower), lower, self.step.how)
+        missing = pl.any_horizontal([pl.col(id).is_null() for id in self.keys.left_ids])
+        told = Watch("{n} rows without a key match nothing, so they are kept.", _ALWAYS)
+        return [(told, left.filter(missing).select(pl.len().cast(pl.Int64).alias("n")))]
 
     def describe(self) -> str:
         on = f" on {worded(self.step.on)}" if self.step.on else ""
