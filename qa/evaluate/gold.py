@@ -13,6 +13,7 @@ from sqlglot import exp
 from qa.data.options import ReadOptions
 from qa.data.read import load
 from qa.data.table import Table
+from qa.plan.formula import quoted_name, split_as
 from qa.plan.from_sql import translate
 from qa.types import Kind
 
@@ -44,8 +45,11 @@ def database(path: Path) -> Path:
 CHARTED = re.compile(
     r"(?is)^\s*visualize\s+((?:stacked |grouping )?\w+)\s+(select .*?)(?:\s+bin\s+(\w+)\s+by\s+(\w+))?\s*$"
 )
-BINS = {"year": "%Y"}
-"""Units of a chart query's BIN clause that SQL can say, with their strftime format."""
+DAYS = ("Mon", "Tue", "Wed", "Thur", "Fri", "Sat", "Sun")
+MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+"""Weekdays and months as chart queries name them."""
+BINS = {"year": "%Y", "month": "%m", "weekday": "%w"}
+"""Units of a chart query's BIN clause, with their strftime format."""
 HINTS = {"stacked bar": "stacked_bar", "grouping line": "line", "grouping scatter": "scatter"}
 
 
@@ -57,8 +61,26 @@ def gold_reply(raw: Mapping[str, Any], tables: Sequence[Table]) -> dict[str, Any
         return translate(query, named, "sqlite")
     kind, select, column, unit = charted.groups()
     reply = translate(_chart_sql(select, column, unit, kind.lower()), named, "sqlite")
-    reply["parts"][0]["chart"] = {"kind": HINTS.get(kind.lower(), kind.lower())}
+    [part] = reply["parts"]
+    part["chart"] = {"kind": HINTS.get(kind.lower(), kind.lower())}
+    if unit is not None and (unit.lower() == "weekday" or (unit.lower() == "year" and kind.lower() == "line")):
+        part["steps"] = [more for step in part["steps"] for more in _with_gaps(step, unit.lower())]
     return reply
+
+
+def _with_gaps(step: dict[str, Any], unit: str) -> list[dict[str, Any]]:
+    """A binned summary with zeros where a bin is empty: every weekday, and every year that a line passes."""
+    if step["op"] != "summarize" or len(step["by"]) != 1 or len(step["metrics"]) != 1:
+        return [step]
+    (label, key), metric = split_as(step["by"][0]), split_as(step["metrics"][0])[1]
+    if key is None or metric is None:
+        return [step]
+    named = quoted_name(metric)
+    zeros = {"op": "derive", "columns": [f"coalesce({named}, 0) as {named}"]}
+    if unit == "year":
+        return [step, {"op": "fill_gaps", "column": key, "every": "1", "columns": [metric], "fill": "zero"}, zeros]
+    across = {"op": "pivot", "names_from": label, "values": step["metrics"], "values_in": list(DAYS)}
+    return [across, {"op": "unpivot", "columns": list(DAYS), "names_to": key, "values_to": metric}, zeros]
 
 
 def _chart_sql(query: str, column: str | None, unit: str | None, kind: str) -> str:
@@ -72,9 +94,11 @@ def _chart_sql(query: str, column: str | None, unit: str | None, kind: str) -> s
         return query
     plain = [item for item in parsed.expressions if item.find(exp.AggFunc) is None]
     if column is not None and unit is not None and unit.lower() in BINS:
-        part = exp.TimeToStr(this=exp.column(column), format=exp.Literal.string(BINS[unit.lower()]))
+        part = _bin(column, unit.lower(), kind)
         binned: Any = parsed.transform(
-            lambda node: part.copy() if _is_column(node, column) and isinstance(node.parent, exp.Select) else node
+            lambda node: (
+                part.copy() if _is_column(node, column) and isinstance(node.parent, exp.Select | exp.Ordered) else node
+            )
         )
         return str(binned.group_by(part.copy()).sql(dialect="sqlite"))
     if column is not None:
@@ -87,6 +111,22 @@ def _chart_sql(query: str, column: str | None, unit: str | None, kind: str) -> s
         if key.sql().casefold() not in shown:
             parsed = parsed.select(key.copy())
     return parsed.sql(dialect="sqlite")
+
+
+def _bin(column: str, unit: str, kind: str) -> exp.Expr:
+    """The bin that a row falls in: a year, or the name of a weekday or month. A line's years are numbers."""
+    text = exp.TimeToStr(this=exp.column(column), format=exp.Literal.string(BINS[unit]))
+    if unit == "year":
+        return exp.cast(text, exp.DataType.Type.INT) if kind == "line" else text
+    names = (
+        {str(n % 7): name for n, name in enumerate(DAYS, start=1)}
+        if unit == "weekday"
+        else {f"{n:02}": name for n, name in enumerate(MONTHS, start=1)}
+    )
+    made = exp.Case()
+    for value, name in names.items():
+        made = made.when(exp.EQ(this=text.copy(), expression=exp.Literal.string(value)), exp.Literal.string(name))
+    return made
 
 
 def _is_column(node: exp.Expr, name: str) -> bool:
