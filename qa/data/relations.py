@@ -21,6 +21,8 @@ SAMPLE = 1_000
 """Distinct values that are tried before a candidate is proven over all rows."""
 FEW = 8
 """Fewer distinct values than this say nothing: 1, 2, 3 are contained in every column of numbers."""
+SPARSE = 4
+"""Whole numbers that reach over this many times their number are codes; closer ones may be mere row numbers."""
 NAMED_MATCH = 0.5
 UNNAMED_MATCH = 0.95
 KEY_KINDS = frozenset({Kind.INTEGER, Kind.TEXT, Kind.DATE, Kind.DATETIME, Kind.BOOLEAN})
@@ -238,6 +240,8 @@ def name_likeness(column: str, table: str, key: str) -> tuple[float, tuple[str, 
         return 0.7, (f"{column} ends like {key}",)
     if bare and owner and len(named) > 2 and named[-1 - len(theirs) :] == [owner[-1], *theirs]:
         return 0.7, (f"{column} ends like a key of {table}",)
+    if bare and owner and len(named) > len(owner) and named[-len(owner) :] == owner:
+        return 0.6, (f"{column} ends like {table}",)
     return 0.0, ()
 
 
@@ -254,13 +258,21 @@ def _singular(word: str) -> str:
 
 
 def _telling(here: ColumnProfile, column: Column, there: ColumnProfile) -> bool:
-    """Whether values alone may tell: codes in text, many of them, and all within the bounds of the key."""
-    if column.kind is not Kind.TEXT or column.role in (Role.PERCENT, Role.YEAR):
+    """Whether values alone may tell: codes in text or sparse ids, many of them, all within the bounds of the key."""
+    if column.role in (Role.PERCENT, Role.YEAR) or not (column.kind is Kind.TEXT or _sparse_ids(here, there)):
         return False
     if (here.distinct < FEW and there.distinct < FEW) or here.distinct > there.distinct:
         return False
     inside = here.low is not None and there.low is not None and here.low >= there.low and here.high <= there.high
     return bool(inside) and here.distinct >= 3
+
+
+def _sparse_ids(here: ColumnProfile, there: ColumnProfile) -> bool:
+    """Numbers that are called ids on both sides and leave gaps: 1510, 1689, 1381 are no row numbers."""
+    both = _words(here.name)[-1:] == ["id"] and _words(there.name)[-1:] == ["id"]
+    if not both or not isinstance(there.low, int) or not isinstance(there.high, int):
+        return False
+    return there.distinct >= FEW and there.high - there.low >= SPARSE * there.distinct
 
 
 def _sampled_share(left: Table, column: Column, right: Table, key: Column) -> float:

@@ -133,7 +133,7 @@ class Naming:
                 return None
         full = [alias.get(self.folded[n], self.folded[n]) for n in span]
         found = []
-        for id in candidates or ():
+        for id in sorted(candidates or ()):
             sure = max(self._sure(name, said, full) for name in self.index.names[id])
             if sure > 0:
                 found.append((id, sure))

@@ -12,7 +12,7 @@ from qa.engine.run import checked_plan, run
 from qa.errors import PlanError, QAError
 from qa.plan.plan import PlanReply, parse_reply
 from qa.planner.dialogue import Turn
-from qa.planner.offline import followup, parts
+from qa.planner.offline import followup, parts, several
 from qa.planner.offline.cover import covers
 from qa.planner.offline.index import index
 from qa.planner.offline.joins import views
@@ -55,6 +55,9 @@ def plan(question: str, tables: Sequence[Table], *, history: Sequence[Turn] = ()
 def single(question: str, tables: Sequence[Table]) -> Reply:
     """The reply to a question that asks one thing."""
     lex = lexicon()
+    related = several.planned(question, tables, lex, _title(question))
+    if related is not None and valid(related, tables):
+        return related
     found = _readings(question, tables, lex)
     fitting = sorted((query for query in found if query.fits), key=lambda query: -query.score)
     if not fitting:

@@ -45,6 +45,7 @@ class Lexicon:
     changing: frozenset[str]
     begins: frozenset[str]
     follows: frozenset[str]
+    relations: frozenset[str]
     less_is_better: frozenset[str]
     more_is_better: frozenset[str]
     personal: frozenset[str]
@@ -117,6 +118,7 @@ def lexicon(language: str = "en") -> Lexicon:
         changing=frozenset(data["changing"].split()),
         begins=frozenset(data["begins"]),
         follows=frozenset(data["follows"]),
+        relations=frozenset(data["relations"].split()),
         less_is_better=frozenset(data["less_is_better"].split()),
         more_is_better=frozenset(data["more_is_better"].split()),
         personal=frozenset(data["personal"]),
