@@ -36,4 +36,5 @@ def _several(request: Request) -> bool:
     phrases = [request.main, *request.others, *([request.counted] if request.counted else [])]
     tables = {phrase.table for phrase in phrases} | {attr.table for attr in request.attrs}
     tables |= {request.measure[1].table} if request.measure else set()
+    tables |= {key.table for key in request.keys}
     return len(tables) > 1 or any(phrase.relations for phrase in phrases)

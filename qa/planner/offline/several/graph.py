@@ -10,7 +10,7 @@ from qa.data.relations import Relation, relationships
 from qa.data.table import Table
 from qa.planner.offline.text import header_words
 
-MATCHED = 0.9
+MATCHED = 0.8
 """share of rows that must find their partner, else the link is too weak to use unasked"""
 LONGEST_WAY = 4
 KEPT = 16

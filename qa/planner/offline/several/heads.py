@@ -6,9 +6,12 @@ from collections.abc import Sequence
 
 from qa.planner.offline.lexicon import Lexicon
 from qa.planner.offline.several.graph import Graph
-from qa.planner.offline.several.items import Item, label
+from qa.planner.offline.several.items import Item, identity, label
 from qa.planner.offline.several.phrases import SOFT, Rows
 from qa.planner.offline.several.request import Attr, NotRead, Phrase, Request
+
+KINDS = frozenset({"type", "kind"})
+"""`engine type` is the engine"""
 
 
 class Grammar(Rows):
@@ -25,18 +28,21 @@ class Grammar(Rows):
         self.order: tuple[Item | None, str] | None = None
         self.each_of: Phrase | None = None
         self.distinct = False
+        self.keys: list[Attr] = []
 
     # the whole
     def read(self) -> Request:
         at = self.heads(0)
         if at < len(self.items):
             raise NotRead(self.items[at].text)
+        if not self.phrases and self.measure:
+            self.phrases.append(Phrase(self.held_by(self.measure[1])))
         if not self.phrases:
             raise NotRead("?")
         main = self.each_of or self.phrases[0]
         for place, item in self.loose:
             self.attrs[place] = self.placed(item, main)
-        request = Request(main, self.attrs, self.counted, distinct=self.distinct)
+        request = Request(main, self.attrs, self.counted, distinct=self.distinct, keys=self.keys)
         if self.measure:
             request.measure = (self.measure[0], self.placed(self.measure[1], main))
         seen = [main, self.counted]
@@ -57,6 +63,13 @@ class Grammar(Rows):
                 return found
         raise NotRead(item.text)
 
+    def held_by(self, item: Item) -> str:
+        """The one table that surely has a column of this name."""
+        tables = list(dict.fromkeys(name for name, _, sure in item.columns if sure >= 0.9))
+        if len(tables) != 1:
+            raise NotRead(item.text)
+        return tables[0]
+
     def heads(self, at: int) -> int:
         """What is asked for, one after the other."""
         while at < len(self.items):
@@ -70,12 +83,16 @@ class Grammar(Rows):
         item = self.items[at] if at < len(self.items) else None
         if item is None:
             return at
+        if item.letter == "E" and item.verb:
+            raise NotRead(item.text)
         match item.letter:
             case "K":
                 return self.count(at + 1)
             case "G" if self.letter(at + 1) == "C" and self.measure is None:
                 self.measure = (item.op, self.items[at + 1])
-                return self.owner(at + 2, [], self.items[at + 1])
+                return self.owner(at + 2, [])
+            case "y" | "e" if self.measure is not None and self.letter(self.skip(at + 1, "e")) in "CE":
+                return self.grouped(self.skip(at + 1, "e"))
             case "C":
                 return self.columns(at)
             case "o" | "a" | "D":
@@ -89,6 +106,8 @@ class Grammar(Rows):
                 return at + 1 + (self.letter(at + 1) == "h")
             case "E" | "e" | "Z" | "V" | "p" if item.letter != "p" or self.letter(at + 1) in "eEZV":
                 return self.entity(self.skip(at, "p"))
+            case "N" if self.letter(at + 1) == "E":
+                return self.entity(at)
             case "v" | "P" if at + 1 == len(self.items):
                 return at + 1
         raise NotRead(item.text)
@@ -135,7 +154,33 @@ class Grammar(Rows):
                 at = after
         return self.owner(at, taken)
 
-    def owner(self, at: int, taken: list[Item], measured: Item | None = None) -> int:
+    def grouped(self, at: int) -> int:
+        """`by product category`, `by engine type of the plane`, `by customer segment`, `by product`."""
+        table, end = None, at
+        if self.letter(at) == "E":
+            table = self.table_of(self.items[at])
+            end = self.skip(at + 1, "b") if self.letter(self.skip(at + 1, "b")) == "C" else at + 1
+        if self.letter(end) != "C":
+            name = label(self.graph.tables[table or ""], self.lex)
+            if name is None:
+                raise NotRead(self.items[at].text)
+            self.keys.append(Attr(table or "", name))
+            return end
+        column = self.items[end]
+        end += 1
+        if self.letter(end) == "C" and self.lex.lemma(self.items[end].text.lower()) in KINDS:
+            end += 1
+        owner = self.skip(end, "p")
+        if table is None and owner > end and self.letter(owner) == "E":
+            table, end = self.table_of(self.items[owner]), owner + 1
+        held = [table] if table else list(dict.fromkeys(name for name, _, sure in column.columns if sure >= 0.9))
+        found = [attr for name in held if (attr := self.attr(column, name))]
+        if len(found) != 1:
+            raise NotRead(column.text)
+        self.keys.append(found[0])
+        return end
+
+    def owner(self, at: int, taken: list[Item]) -> int:
         """`of the owners …` after columns: the phrase is theirs; else they wait for the main rows."""
         begin = len(self.attrs)
         here = self.skip(at, "pP") if self.letter(at) in "pe" else at
@@ -196,10 +241,10 @@ class Grammar(Rows):
         if leading and not known and self.letter(end) == "&":
             self.each_of = phrase
             return end
-        name = label(self.graph.tables[phrase.table], self.lex)
         shown = [attr for attr in self.attrs if attr.table == phrase.table]
-        if name is not None and not shown and not known and not self.later_columns(end):
-            self.attrs.append(Attr(phrase.table, name))
+        if not shown and not known and not self.later_columns(end):
+            names = identity(self.graph.tables[phrase.table], self.graph, self.lex)
+            self.attrs += [Attr(phrase.table, name) for name in names]
         return end
 
     def later_columns(self, at: int) -> bool:

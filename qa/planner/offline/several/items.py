@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from qa.data.table import Table
-from qa.planner.offline.index import TableIndex, index
+from qa.planner.offline.index import TableIndex, index, unique_values
 from qa.planner.offline.lexicon import Lexicon
 from qa.planner.offline.naming import SMALL
 from qa.planner.offline.several.graph import Graph
@@ -23,6 +23,7 @@ LEFT_OUT = frozenset({"only", "just", "really", "then", "exactly", "new", "curre
 """particles that change the meaning here, so that they are not passed over"""
 INSIDE = frozenset({"of", "the", "per"})
 """small words that a column's name may hold"""
+ARTICLES = frozenset({"the", "a", "an"})
 PASSED = frozenset({"yet", "temporarily", "well", "moment"})
 LETTERS = {
     "WH": "w", "SHOW": "s", "COUNT": "K", "DISTINCT": "d", "BE": "b", "OF": "p", "HAVE": "h", "PREP": "p", "AND": "&", "COMMA": "&",
@@ -135,6 +136,8 @@ class Reader:
         for last in range(first, min(len(self.toks), first + self.lex.longest)):
             said = tuple(self.folded[first : last + 1])
             size = last - first + 1
+            if size > 1 and said[0] in ARTICLES:
+                break
             text = self.text(first, last)
             if said in self.lex.superlatives:
                 yield size + 0.3, Item("Z", text, first, last, op=" ".join(said))
@@ -178,6 +181,8 @@ class Reader:
 
     def _columns(self, first: int) -> Iterator[tuple[float, Item]]:
         for last, taken in self._span(first):
+            if len(taken) == 1 and "NOT" in self.lex.phrases.get((self.folded[first],), ()):
+                continue
             content = [n for n in taken if self.folded[n] not in INSIDE]
             if self.folded[first] in SMALL or self.folded[last] in SMALL or self.folded[first] in self.lex.particles:
                 continue
@@ -204,22 +209,26 @@ class Reader:
             )
             if not quoted and (everyday and not self.toks[first].text.isupper()):
                 continue
-            hits: dict[tuple[str, str], list[str]] = {}
-            for table, built in self.indexes.items():
-                for id, cell in built.values.get(said, ()):
-                    hits.setdefault((table, built.column(id).name), []).append(cell)
-            if hits:
-                values = tuple((table, column, tuple(cells)) for (table, column), cells in hits.items())
+            values = self._cells(said)
+            if values and (quoted or not said.isdigit()):
                 sure = 0.6 if quoted or (self.toks[first].proper and first) else 0.05
                 yield len(taken) + sure, Item("V", self.text(first, last), first, last, values=values)
+
+    def _cells(self, said: str) -> tuple[tuple[str, str, tuple[str, ...]], ...]:
+        """(table, column, cells) that read like these words."""
+        hits: dict[tuple[str, str], list[str]] = {}
+        for table, built in self.indexes.items():
+            for id, cell in built.values.get(said, ()):
+                hits.setdefault((table, built.column(id).name), []).append(cell)
+        return tuple((table, column, tuple(cells)) for (table, column), cells in hits.items())
 
     def _numbers(self, at: int) -> Iterator[tuple[float, Item]]:
         number = self.figures.get(at)
         if number is not None:
-            yield (
-                number.last - number.first + 1.05,
-                Item("N", self.text(number.first, number.last), number.first, number.last, number=number.value),
-            )
+            first, last = number.first, number.last
+            text = self.text(first, last)
+            values = self._cells(key(text))
+            yield last - first + 1.05, Item("N", text, first, last, number=number.value, values=values)
         elif self.folded[at] in self.lex.cardinals and self.folded[at] != "once":
             yield 1.05, Item("N", self.toks[at].text, at, at, number=float(self.lex.cardinals[self.folded[at]]))
 
@@ -255,6 +264,16 @@ def label(table: Table, lex: Lexicon) -> str | None:
     return alike[0] if len(alike) == 1 else None
 
 
+def identity(table: Table, graph: Graph, lex: Lexicon) -> list[str]:
+    """The columns that tell a reader which row is meant: the label, after the key where two rows share a label."""
+    name = label(table, lex)
+    if name is None or unique_values(table, table.column(name)):
+        return [name] if name else []
+    keys = {hop.pairs[0][0] for hop in graph.hops.get(table.name, ()) if hop.many and len(hop.pairs) == 1}
+    keys = {key for key in keys if unique_values(table, table.column(key))}
+    return [keys.pop(), name] if len(keys) == 1 else []
+
+
 def _column_names(table: Table, built: TableIndex, lex: Lexicon) -> dict[tuple[str, ...], dict[str, float]]:
     """Sorted words -> columns and how surely they are meant; a key that begins with `root` holds roots."""
     own = {lex.lemma(w) for w in header_words(table.name)}
@@ -274,7 +293,7 @@ def _column_names(table: Table, built: TableIndex, lex: Lexicon) -> dict[tuple[s
         words = header_words(column.name)
         add(words, column.name, 1.0)
         for name in built.names[column.id]:
-            if name.sure >= 0.85:
+            if name.sure >= 0.85 and not (words[-1] == "id" and {"number", "no"} & set(name.words)):
                 add(name.words, column.name, name.sure * 0.97)
         bare = [w for w in words if lex.lemma(w) not in own]
         if bare and bare != words:

@@ -7,14 +7,15 @@ from collections.abc import Sequence
 from qa.planner.offline import formula as write
 from qa.planner.offline.lexicon import Lexicon
 from qa.planner.offline.links import is_year
+from qa.planner.offline.naming import SMALL
 from qa.planner.offline.nodes import FLIP
 from qa.planner.offline.several.graph import Graph
 from qa.planner.offline.several.items import Item
 from qa.planner.offline.several.request import Attr, NotRead, Phrase, Relation
-from qa.planner.offline.text import header_words
+from qa.planner.offline.text import header_words, words
 from qa.types import Column, Kind, Role
 
-SOFT = "pvbhPw"
+SOFT = "pvbhPwy"
 """what may stand between a thing and what is said of it"""
 
 
@@ -50,22 +51,26 @@ class Rows:
             return None
         best = [column for column, sure in hits if sure >= max(s for _, s in hits) - 0.04]
         if len(best) > 1:
+            said = [word for word in words(item.text) if word not in SMALL]
+            best = [column for column in best if header_words(column) == said]
+        if len(best) != 1:
             raise NotRead(item.text)
         return Attr(table, best[0])
 
     # rows
     def phrase(self, at: int) -> tuple[Phrase, int]:
         """A table's rows and all that is said of them."""
-        each, adjective, values = False, None, []
-        while self.letter(at) in "eZV":
+        each, adjective, values, first = False, None, [], 1
+        while self.letter(at) in "eZV" or (self.letter(at) == "N" and self.letter(at + 1) == "E" and first == 1):
             item = self.items[at]
+            first = int(item.number or 1) if item.letter == "N" else first
             each = each or item.letter == "e"
             adjective = item if item.letter == "Z" else adjective
             values += [item] if item.letter == "V" else []
             at += 1
         if self.letter(at) != "E":
             raise NotRead(self.items[at].text if at < len(self.items) else "?")
-        phrase = Phrase(self.table_of(self.items[at]), each=each)
+        phrase = Phrase(self.table_of(self.items[at]), each=each, first=first)
         if adjective:
             phrase.top = self.measured(adjective, phrase.table)
         at += 1
@@ -74,7 +79,10 @@ class Rows:
             at += 1
         for value in values:
             phrase.conditions.append(self.holds(value, [phrase], False))
-        return phrase, self.said(at, phrase)
+        end = self.said(at, phrase)
+        if first > 1 and not any(relation.how == "most" for relation in phrase.relations):
+            raise NotRead(str(first))
+        return phrase, end
 
     def said(self, at: int, phrase: Phrase) -> int:
         """Every restriction that follows a phrase."""
@@ -209,16 +217,17 @@ class Rows:
 
     def measured(self, item: Item, table: str) -> tuple[str, str]:
         """The column that `youngest` or `largest` is about."""
-        row = self.lex.superlatives[tuple(item.op.split())]
-        for group in row[1]:
-            wanted = {self.lex.root(w) for words in [group] for word in words for w in word.split()}
+        direction, groups = self.lex.superlatives[tuple(item.op.split())]
+        for place, group in enumerate(groups):
+            wanted = {self.lex.root(w) for word in group for w in word.split()}
             hits = [
                 c.name
                 for c in self.graph.tables[table].columns
                 if c.kind is not Kind.TEXT and wanted & {self.lex.root(w) for w in header_words(c.name)}
             ]
             if len(hits) == 1:
-                return hits[0], "desc" if row[0] == "max" else "asc"
+                # the oldest has the highest age, but the lowest year
+                return hits[0], "desc" if (direction == "max") == (place == 0) else "asc"
             if hits:
                 break
         raise NotRead(item.text)
@@ -243,11 +252,12 @@ class Rows:
             op = self.items[here].op
             holders[0].conditions.append(f"{write.name(attr.column)} {op} mean({write.name(attr.column)})")
             return here + 1
-        found = self.quantity(here)
         column = self.column(attr)
+        if self.letter(here) == "N" and column.kind is Kind.TEXT:
+            holders[0].conditions.append(self.holds(self.items[here], [holders[0]], negated, attr.column))
+            return here + 1
+        found = self.quantity(here)
         if found is None or not column.kind.numeric:
-            if found is not None and column.kind is Kind.TEXT and self.items[here].letter == "N":
-                raise NotRead(item.text)
             raise NotRead(item.text)
         op, number, end = found
         holders[0].conditions.append(f"{write.name(attr.column)} {FLIP[op] if negated else op} {write.number(number)}")

@@ -27,6 +27,8 @@ class Phrase:
     top: tuple[str, str] | None = None
     """(column, asc or desc)"""
     each: bool = False
+    first: int = 1
+    """how many share the top"""
 
     @property
     def plain(self) -> bool:
@@ -53,4 +55,6 @@ class Request:
     measure: tuple[str, Attr] | None = None
     others: list[Phrase] = field(default_factory=list)
     order: tuple[Attr, str] | None = None
+    keys: list[Attr] = field(default_factory=list)
+    """what a measure is grouped by"""
     distinct: bool = False

@@ -6,10 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from qa.planner.offline import formula as write
-from qa.planner.offline.index import unique_values
 from qa.planner.offline.lexicon import Lexicon
 from qa.planner.offline.several.graph import Graph, Hop
-from qa.planner.offline.several.items import label
+from qa.planner.offline.several.items import identity
 from qa.planner.offline.several.request import Attr, NotRead, Phrase, Relation, Request
 from qa.planner.offline.text import header_words
 from qa.types import Kind
@@ -24,10 +23,14 @@ class Writer:
         self.request, self.graph, self.lex = request, graph, lex
         self.lets: list[dict[str, Any]] = []
         self.notes: list[str] = []
+        self.best: tuple[int, str] | None = None
+        """how many of the counted are shown, and from which end"""
 
     def reply(self, title: str) -> dict[str, Any]:
         """The plan. Raises NotRead where the tables do not allow what is asked."""
         request = self.request
+        if request.main.first > 1:
+            self.ranked()
         if request.counted is not None and (request.counted is not request.main or request.attrs):
             source, steps = self.counts()
         elif request.counted is not None:
@@ -45,6 +48,15 @@ class Writer:
             "chart": None,
         }
         return {"reply": "plan", "lets": self.lets, "parts": [part]}
+
+    def ranked(self) -> None:
+        """`the three airlines with the most flights`: counted for each, and the first few shown with their numbers."""
+        main = self.request.main
+        most = [relation for relation in main.relations if relation.how == "most"]
+        if len(most) != 1 or self.request.counted or self.request.order:
+            raise NotRead(main.table)
+        main.relations.remove(most[0])
+        self.request.counted, self.best = most[0].phrase, (main.first, most[0].op)
 
     # rows
     def let(self, source: str, steps: Sequence[Step]) -> str:
@@ -130,7 +142,8 @@ class Writer:
         else:
             if relation.number == 0 and self.others_hold(phrase):
                 steps.insert(len(steps) - 2, self.only(phrase, keys))
-            steps.append({"op": "limit", "n": 1, "order": [f"times {relation.op}"], "ties": "keep"})
+            ties = "keep" if phrase.first == 1 else "cut"
+            steps.append({"op": "limit", "n": phrase.first, "order": [f"times {relation.op}"], "ties": ties})
             if relation.op == "asc":
                 self.notes.append(f"among those with any {relation.phrase.table}")
         held = self.let(source, steps)
@@ -186,6 +199,9 @@ class Writer:
         if request.order:
             first, way = request.order
             steps.append({"op": "sort", "order": [f"{self.key_shown(first.column, back)} {way}"]})
+        if self.best:
+            n, way = self.best
+            steps.append({"op": "limit", "n": n, "order": [f"{write.name(counter)} {way}"], "ties": "cut"})
         self.notes.append(f"{main.table} without any are left out")
         return source, [*steps, {"op": "select", "columns": [*names, write.name(counter)]}]
 
@@ -193,10 +209,10 @@ class Writer:
         return write.name(dict(back).get(column, column))
 
     def called(self, table: str) -> list[str]:
-        name = label(self.graph.tables[table], self.lex)
-        if name is None or not unique_values(self.graph.tables[table], self.graph.tables[table].column(name)):
+        names = identity(self.graph.tables[table], self.graph, self.lex)
+        if len(names) != 1:
             raise NotRead(table)
-        return [name]
+        return names
 
     # figures and lists
     def measured(self) -> tuple[str, list[Step]]:
@@ -207,11 +223,19 @@ class Writer:
         column = self.graph.tables[attr.table].column(attr.column)
         if request.attrs or (not column.kind.numeric and function not in ("min", "max")) or column.kind is Kind.BOOLEAN:
             raise NotRead(attr.column)
-        self.linked([attr])
+        self.linked([attr, *request.keys])
         name = f"{function} {attr.column}"
         steps = self.rooted(attr.table)
+        for key in request.keys:
+            steps += self.looked_up(attr.table, key.table, [key.column], steps)
+        by = [self.shown(key, attr.table, steps) for key in request.keys]
         metric = f"{function}({write.name(attr.column)}) as {write.name(name)}"
-        return attr.table, [*steps, {"op": "summarize", "by": [], "metrics": [metric]}]
+        return attr.table, [*steps, {"op": "summarize", "by": by, "metrics": [metric]}]
+
+    def shown(self, attr: Attr, root: str, steps: Sequence[Step]) -> str:
+        """A column as a formula writes it after the joins so far."""
+        name = write.name(attr.column)
+        return f"{attr.table}.{name}" if self.clash(attr, root, steps) else name
 
     def linked(self, attrs: Sequence[Attr]) -> None:
         """Refuses phrases that nothing is shown of and nothing ties to the rest."""
@@ -244,10 +268,7 @@ class Writer:
         names = [attr.column for attr in attrs]
         for table in dict.fromkeys(attr.table for attr in attrs):
             steps += self.looked_up(root, table, [attr.column for attr in attrs if attr.table == table], steps)
-        shown = [
-            f"{attr.table}.{write.name(attr.column)}" if self.clash(attr, root, steps) else write.name(attr.column)
-            for attr in attrs
-        ]
+        shown = [self.shown(attr, root, steps) for attr in attrs]
         if len(set(names)) < len(names) and len(set(shown)) < len(shown):
             raise NotRead(names[0])
         if request.order:
@@ -287,6 +308,8 @@ class Writer:
             if already:
                 raise NotRead(table)
             steps.append(joined(hop, hop.end, "inner", onward))
+        if steps:
+            self.notes.append(f"{root} without a row in {table} are left out")
         return steps
 
     def clash(self, attr: Attr, root: str, steps: Sequence[Step]) -> bool:
