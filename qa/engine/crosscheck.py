@@ -14,6 +14,8 @@ from qa.plan.check import CheckedPlan
 from qa.plan.functions.aggregates import NoTwin
 
 RELATIVE = 1e-8
+NOTHING = 1e-15
+"""What rounding leaves of zero: a correlation of -9.6e-17 is one of 0."""
 NAME = "second engine"
 
 
@@ -108,7 +110,9 @@ def _first_difference(left: pl.DataFrame, right: pl.DataFrame) -> str | None:
             scale = max(float(a.abs().max() or 0), float(b.abs().max() or 0))  # type: ignore[arg-type]
             near = (
                 (a - b).abs()
-                <= RELATIVE * pl.select(pl.max_horizontal(pl.lit(a.abs()), pl.lit(b.abs()))).to_series() + 1e-12 * scale
+                <= RELATIVE * pl.select(pl.max_horizontal(pl.lit(a.abs()), pl.lit(b.abs()))).to_series()
+                + 1e-12 * scale
+                + NOTHING
             ) | (a.is_null() & b.is_null())
             wrong = ~near.fill_null(False)
         else:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import zip_longest
 from typing import Literal, Protocol
 
 import polars as pl
@@ -55,10 +56,7 @@ class PolarsEngine:
 
     def frame(self, pipeline: CheckedPipeline, rows: bool) -> pl.LazyFrame:
         self.all_rows |= _reads(pipeline)
-        frame = self.start(pipeline, rows)
-        for step in pipeline.steps:
-            frame = step.polars(frame, self)
-        return frame
+        return self.prefixes(pipeline, rows)[-1]
 
     def start(self, pipeline: CheckedPipeline, rows: bool) -> pl.LazyFrame:
         if pipeline.let is not None:
@@ -76,8 +74,9 @@ class PolarsEngine:
         """The frame entering each step, and the one after the last."""
         self.all_rows |= _reads(pipeline)
         frames = [self.start(pipeline, rows)]
-        for step in pipeline.steps:
-            frames.append(step.polars(frames[-1], self))
+        for step, following in zip_longest(pipeline.steps, pipeline.steps[1:]):
+            unused = step.unused(following)
+            frames.append(step.polars(frames[-1].drop(unused, strict=False) if unused else frames[-1], self))
         return frames
 
 

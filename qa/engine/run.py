@@ -73,15 +73,15 @@ def checked_plan(
 
 
 def run(
-    plan: CheckedPlan, tables: Mapping[str, Table], *, rows: int = ROWS_SHOWN, ledger: bool = True
+    plan: CheckedPlan, tables: Mapping[str, Table], *, rows: int = ROWS_SHOWN, ledger: bool = True, code: bool = True
 ) -> list[PartResult]:
-    """The result of each part. `rows` caps what is handed out; `total_rows` counts all.
+    """The result of each part. `rows` caps what is handed out; `total_rows` counts all; `code` writes it as SQL and Polars.
 
     Raises PlanError when a guard finds the data contradicting the plan (`not_one_value`).
     """
     used = used_tables(plan)
     scanned = {name: table for name, table in tables.items() if name in used}
-    return [_part(plan, index, part, scanned, rows, ledger) for index, part in enumerate(plan.parts)]
+    return [_part(plan, index, part, scanned, rows, ledger, code) for index, part in enumerate(plan.parts)]
 
 
 def used_tables(plan: CheckedPlan) -> set[str]:
@@ -101,7 +101,7 @@ def used_tables(plan: CheckedPlan) -> set[str]:
 
 
 def _part(
-    plan: CheckedPlan, index: int, part: CheckedPart, tables: Mapping[str, Any], rows: int, ledger: bool
+    plan: CheckedPlan, index: int, part: CheckedPart, tables: Mapping[str, Any], rows: int, ledger: bool, code: bool
 ) -> PartResult:
     started = time.perf_counter()
     engine = PolarsEngine(plan.lets, tables)
@@ -125,7 +125,7 @@ def _part(
     return PartResult(
         frame=frame, checked=part, total_rows=total, truncated=truncated, ledger=found.ledger if found else (),
         support=held, notes=part.notes, warnings=tuple(warnings),
-        sql=_sql(plan, index), polars=_polars(plan, index), ms=elapsed,
+        sql=_sql(plan, index) if code else "", polars=_polars(plan, index) if code else "", ms=elapsed,
     )  # fmt: skip
 
 

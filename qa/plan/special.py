@@ -30,6 +30,8 @@ def _comparison(binder: Binder, node: f.Call) -> Typed:
             "null_comparison", "A comparison with null is never true.", "Write x is null or x is not null."
         )
     require_alike(binder.scope, left, right)
+    if Kind.LIST in (left.kind, right.kind) and node.function not in ("==", "!="):
+        binder.scope.refuse("wrong_kind", "Lists have no order.", "Compare length(x), or explode the list first.")
     on_scale(binder.scope, left, right)
     on_scale(binder.scope, right, left)
     if node.function in ("==", "!=") and Kind.TEXT in (left.kind, right.kind):
@@ -69,6 +71,8 @@ def _between(binder: Binder, node: f.Call) -> Typed:
     for side, limit in ((x1, low), (x2, high)):
         require_alike(binder.scope, side, limit)
         on_scale(binder.scope, side, limit)
+    if x.kind is Kind.LIST:
+        binder.scope.refuse("wrong_kind", "Lists have no order.", "Compare length(x), or explode the list first.")
     nullable = any(t.facets.nullable for t in (x, low, high))
     if x1 == x2:
         return Apply(Facets(Kind.BOOLEAN, nullable), "between", (x1, low, high))

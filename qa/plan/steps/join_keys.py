@@ -173,6 +173,8 @@ def key_frames(
     numbers = {column.column.id for pair in keys.pairs if not pair.plain and (column := _column(pair.left)) is not None}
     if how == "full" and numbers:
         left = left.with_columns([pl.col(id).cast(pl.Float64) for id in numbers])
+        mixed = [pair.right_id for pair in keys.pairs if pair.plain and pair.left_id in numbers]
+        right = right.with_columns([pl.col(id).cast(pl.Float64) for id in mixed])
     return left, right, keys.hidden_left
 
 

@@ -27,8 +27,8 @@ from qa.plan.steps.step import (
     worded,
 )
 from qa.plan.steps.summarize import check_keys
-from qa.plan.typed import Const, Facets, Output, Watch
-from qa.types import NUMERIC, Kind, Order
+from qa.plan.typed import Const, Facets, Output, Ref, Watch, walk
+from qa.types import NUMERIC, ROW, Kind, Order
 
 _TIED = Watch(
     "{n} more rows tie with the last one shown and are left out.",
@@ -36,8 +36,12 @@ _TIED = Watch(
     warning=True,
 )
 
+NARROW = 4
+"""Columns beside the group's that are carried through a sort within groups; with more, fewer rows are sorted instead."""
 FEW = 1_000
 """A cut at more rows than this is not worth looking for."""
+KEEPING = frozenset({"filter", "derive", "select", "rename", "sort"})
+"""Steps that leave the rows where they are."""
 SIZED = NUMERIC | {Kind.DATE, Kind.DATETIME, Kind.TIME, Kind.DURATION}
 
 
@@ -88,7 +92,7 @@ class Limit(Step):
         )  # fmt: skip
         return CheckedLimit(
             step=self, before=scope.schema, after=after, outputs=(*outputs, *(g for g in groups if g.computed)), keys=keys, full=full,
-            by=tuple(group.column.id for group in groups), by_names=tuple(group.column.name for group in groups), uses_order=True,
+            file_order=in_file_order(scope), by=tuple(group.column.id for group in groups), by_names=tuple(group.column.name for group in groups), uses_order=True,
         )  # fmt: skip
 
 
@@ -100,6 +104,8 @@ class CheckedLimit(CheckedStep):
     full: tuple[Order, ...]
     by: tuple[str, ...]
     by_names: tuple[str, ...]
+    file_order: bool
+    """the rows come one after the other as they lie in the file"""
 
     @property
     def window(self) -> tuple[int, int]:
@@ -124,6 +130,23 @@ class CheckedLimit(CheckedStep):
         tied = [*by, *(pl.col(key.id) for key in keys)]
         return frame.with_columns((pl.col("p").min().over(tied) if keys else pl.col("p")).alias("q"))
 
+    def unused(self, following: CheckedStep | None) -> list[str]:
+        if following is None or following.step.op != "select" or getattr(following, "outputs", None):
+            return []
+        kept = {column.id for column in following.after} | {key.id for key in self.after.order} | set(self.by)
+        computed = {node.column.id for output in self.outputs for node in walk(output.typed) if isinstance(node, Ref)}
+        return [column.id for column in self.before if column.id not in kept | computed]
+
+    def within_groups(self, frame: pl.LazyFrame) -> pl.LazyFrame:
+        """Each group sorted for itself, its rows carried along as one struct. A group has its rows in the file's order,
+        which a stable sort keeps among equals."""
+        keys, full = self.walked()
+        rows = pl.struct(pl.exclude(self.by))
+        stable = full[len(keys) :] == (Order(ROW),)
+        first = rows.sort_by(**order_arguments(keys if stable else full), maintain_order=stable)
+        cut = frame.group_by(self.by).agg(first.slice(self.window[0] - 1, self.step.n).alias("p"))
+        return cut.explode("p", empty_as_null=False).unnest("p")
+
     def near_the_top(self, frame: pl.LazyFrame) -> pl.LazyFrame:
         """Without most rows that cannot be among the first of their group, so that few are sorted (3 times faster)."""
         _, high = self.window
@@ -142,6 +165,10 @@ class CheckedLimit(CheckedStep):
             _, full = self.walked()
             frame = with_outputs(frame, self.outputs, lower)
             return (frame.sort(**order_arguments(full)) if full else frame).slice(low - 1, self.step.n)
+        if self.by and self.keys and self.step.ties != "keep" and self.file_order:
+            frame = with_outputs(frame, self.outputs, lower)
+            if isinstance(frame, pl.LazyFrame) and 0 < len(frame.collect_schema()) - len(self.by) <= NARROW:
+                return self.within_groups(frame)
         last = pl.col("q" if self.step.ties == "keep" else "p")
         return self.placed(frame, lower).filter((pl.col("p") >= low) & (last <= high)).drop("p", "q")
 
@@ -184,6 +211,12 @@ class CheckedLimit(CheckedStep):
 
     def note(self, rows_in: int | None, rows_out: int | None) -> str:
         return f"the {'last' if self.step.from_ == 'end' else 'first'} {self.step.n} kept"
+
+
+def in_file_order(scope: Scope) -> bool:
+    """True when every step so far kept the rows as a table has them."""
+    current = scope.current
+    return current is not None and current.let is None and all(step.step.op in KEEPING for step in current.steps)
 
 
 def _turned(key: Order) -> Order:

@@ -101,6 +101,10 @@ class CheckedStep(ABC):
         """Why the rows differ, for the ledger."""
         return ""
 
+    def unused(self, following: CheckedStep | None) -> list[str]:
+        """Columns that the step need not carry, because the step after it leaves them out."""
+        return []
+
     def tallies(self, frame: pl.LazyFrame, lower: PolarsLowering) -> list[tuple[Watch, pl.LazyFrame]]:
         """What is counted beside the answer: each watch with a frame of one cell."""
         if not self.watches:
@@ -171,8 +175,8 @@ def sql_outputs(
 
 
 def _select_more(source: exp.Table, outputs: Sequence[Output], terms: SqlTerms) -> exp.Select:
-    more = [exp.alias_(terms(output.typed), output.column.id, quoted=True) for output in outputs]
-    return exp.select(exp.Star(), *more).from_(source)
+    more = [exp.alias_(terms(output.typed), output.column.id, quoted=True, copy=False) for output in outputs]
+    return exp.select(exp.Star(), *more, copy=False).from_(source)
 
 
 def star(source: exp.Table) -> exp.Select:
