@@ -9,27 +9,24 @@ from qa.ui import cards, datasets, links, reasking
 from qa.ui import progress as watching
 from qa.ui.asking import ask, example_questions
 from qa.ui.picking import load_error, pick_dataset
+from qa.ui.question_box import Places
 from qa.ui.session import Dataset, Session
 from qa.ui.words import escape, plain, plural, rows
 
-QUESTION_LENGTH = 2000
+NAMED = 6
+"""tables that the line about the data names"""
 
 
-def pick(here: Session) -> Dataset:
+def pick(here: Session, places: Places) -> Dataset:
     """The picker and the place to add files; gives the dataset to work on. A link it was opened with goes first."""
-    st.title("Ask your data")
     pipeline.warm()
     waiting = links.open_shared(here)
-    dataset = _picker(here)
-    links.notice(waiting)
-    return dataset
-
-
-def _picker(here: Session) -> Dataset:
-    with st.container(horizontal=True, vertical_alignment="bottom", key="picker"):
+    with places.picker:
         dataset = pick_dataset(here)
         with st.popover("Add files", icon=":material/upload_file:"):
             add_files(here)
+    with places.notice:
+        links.notice(waiting)
     return dataset
 
 
@@ -52,42 +49,29 @@ def add_files(here: Session) -> None:
     st.rerun()
 
 
-def describe(dataset: Dataset) -> None:
+def describe(dataset: Dataset, places: Places) -> None:
     """One line about the tables, and the way to everything known of them."""
     sizes = [
         f"**{plain(table.name)}** {rows(table.rows)} × {plural(len(table.columns), 'column')}"
         for table in dataset.tables
     ]
-    with st.container(gap="xxsmall", key="description"):
-        st.caption(" · ".join([escape(dataset.blurb)] * bool(dataset.blurb) + sizes[:6]))
+    with places.about, st.container(gap="xxsmall", key="description"):
+        more = [f"and {plural(len(sizes) - NAMED, 'more table')}"] if len(sizes) > NAMED else []
+        st.caption(" · ".join([escape(dataset.blurb)] * bool(dataset.blurb) + sizes[:NAMED] + more))
         worth = sum(1 for t in dataset.tables for a in t.report.assumptions if a.damage >= 2)
         label = f"See the columns ({plural(worth, 'assumption')})" if worth else "See the columns"
         st.page_link("pages/data.py", label=label, icon=":material/table_chart:")
 
 
-def question_box(here: Session, dataset: Dataset) -> None:
-    """The question, and examples of this data's own to click."""
-    running = here.job is not None and not here.job.finished
-    follow = any(True for _ in here.answered(dataset))
-    st.container(key="ask").chat_input(
-        "Ask a follow-up, or something new" if follow else "Ask a question about this data",
-        key="question",
-        max_chars=QUESTION_LENGTH,
-        disabled=running,
-        on_submit=_typed,
-        args=(here,),
-    )
+def ask_typed(here: Session, dataset: Dataset, places: Places) -> None:
+    """Ask what was typed or clicked; while there is no question yet, examples of this data's own to click."""
     if here.asked:
         question, here.asked = here.asked, None
         ask(here, dataset, question)
         st.rerun()
-    if not here.entries and not running:
-        _examples(here, dataset)
-
-
-def _typed(here: Session) -> None:
-    """Keep the question at once: a run that ends early, because a file was just read, must not lose it."""
-    here.asked = (st.session_state["question"] or "").strip() or None
+    if not here.entries and here.job is None:
+        with places.examples:
+            _examples(here, dataset)
 
 
 def _clicked(here: Session, question: str) -> None:

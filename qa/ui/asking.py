@@ -16,7 +16,7 @@ from qa.planner.dialogue import Turn
 from qa.ui.examples import examples
 from qa.ui.job import Job, Progress
 from qa.ui.progress import AT_ONCE
-from qa.ui.session import Dataset, Entry, Session
+from qa.ui.session import Dataset, Session, settle
 
 HISTORY = 6
 """earlier questions a follow-up may refer to"""
@@ -83,16 +83,6 @@ def _start(here: Session, job: Job) -> None:
     here.job = job.start()
     if job.wait(AT_ONCE):
         settle(here)
-
-
-def settle(here: Session) -> None:
-    """Move a finished question from the job to the entries. Does nothing while it still runs."""
-    job = here.job
-    if job and job.finished and job.answer:
-        here.job = None
-        entry = Entry(here.next_id("q"), job.question, job.dataset, job.answer)
-        entry.note, entry.proposed, entry.shared = job.note, job.proposed, job.shared
-        here.add(entry)
 
 
 def _reading(answer: Answer) -> str:

@@ -9,7 +9,8 @@ import streamlit as st
 
 from qa.answer.answer import AnswerPart
 from qa.answer.chart import ThemeName, alternatives, figure, repaint
-from qa.ui.narrow import narrow, on_phone
+from qa.ui.narrow import narrow
+from qa.ui.theme import on_phone
 from qa.ui.words import escape
 
 NAMES = {

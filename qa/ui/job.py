@@ -8,11 +8,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from qa.answer.answer import Answer
-from qa.answer.share import Shared
 from qa.errors import Issue, QAError
 
 if TYPE_CHECKING:
+    from qa.answer.answer import Answer, Status
+    from qa.answer.share import Shared
     from qa.ui.session import Dataset
 
 Progress = Callable[..., None]
@@ -67,7 +67,7 @@ class Job:
     def stop(self) -> None:
         """End it: the page has its answer (stopped) at once, the thread ends at its next sign of life."""
         self._stop.set()
-        self.answer = Answer(status="failed", question=self.question, reason=STOPPED)
+        self.answer = _answer("failed", self.question, STOPPED)
         self._done.set()
 
     @property
@@ -88,7 +88,7 @@ class Job:
         except Stopped:
             return
         except QAError as error:
-            answer = Answer(status="failed", question=self.question, reason=str(error), issues=error.issues)
+            answer = _answer("failed", self.question, str(error), error.issues)
         except Exception as error:  # the door: whatever went wrong is shown as one apology, in words
             answer = _apology(self.question, error)
         if not self._stop.is_set():
@@ -103,9 +103,10 @@ def _apology(question: str, error: Exception) -> Answer:
     issue = Issue(
         "unexpected", "", f"Something inside the program broke ({type(error).__name__}).", "Please ask again."
     )
-    return Answer(
-        status="failed",
-        question=question,
-        reason="Sorry, something inside the program broke. Nothing was answered.",
-        issues=(issue,),
-    )
+    return _answer("failed", question, "Sorry, something inside the program broke. Nothing was answered.", (issue,))
+
+
+def _answer(status: Status, question: str, reason: str, issues: tuple[Issue, ...] = ()) -> Answer:
+    from qa.answer.answer import Answer  # by now it is loaded; a page is drawn before it is
+
+    return Answer(status=status, question=question, reason=reason, issues=issues)

@@ -5,19 +5,12 @@ from __future__ import annotations
 import textwrap
 from typing import Any
 
-import streamlit as st
-
 from qa.answer.chart.theme import merged
 
 TITLE_WIDTH = 34
 """characters of a title's line"""
 FEW_BARS = 4
 """upright bars whose values still fit above them"""
-
-
-def on_phone() -> bool:
-    """Whether this visitor's browser calls itself a phone's."""
-    return "Mobi" in (st.context.headers.get("User-Agent") or "")
 
 
 def narrow(figure: dict[str, Any]) -> dict[str, Any]:

@@ -7,9 +7,8 @@ from typing import Any
 import streamlit as st
 
 from qa.ui import sidebar, sign_in, theme
-from qa.ui.asking import settle
-from qa.ui.narrow import on_phone
-from qa.ui.session import Session, session
+from qa.ui.session import Session, session, settle
+from qa.ui.theme import on_phone
 
 PAGES = {
     "ask": ("app.py", "Ask", ":material/forum:"),
@@ -20,16 +19,21 @@ PAGES = {
     "settings": ("pages/settings.py", "Settings", ":material/tune:"),
 }
 """key -> file, label, icon, in the order of the navigation"""
+# Drawn here: a named symbol would be fetched from another server by every visitor's browser.
+ICON = (
+    '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="7" fill="#23619f"/>'
+    '<path d="M8 22v-6M16 22V9M24 22v-9" stroke="#fff" stroke-width="4" stroke-linecap="round"/></svg>'
+)
 WIDE = frozenset({"data", "board", "audit"})
 
 
 def open_page(key: str) -> Session:
     """Set this page up, draw the sidebar, and give the visitor's session. The first call of every page."""
-    _, label, icon = PAGES[key]
+    _, label, _ = PAGES[key]
     here = session()
     st.set_page_config(
         page_title=f"{label} · DataFrame QA",
-        page_icon=icon,
+        page_icon=ICON,
         layout="wide",
         menu_items={"About": "Ask your own tables."},
     )

@@ -10,19 +10,20 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
-from qa.answer.answer import Answer
-from qa.answer.board import Board
-from qa.answer.share import Shared
-from qa.data.semantics import Semantics
-from qa.data.table import Table
 from qa.errors import LoadError
-from qa.settings import Settings
-from qa.settings import settings as process_settings
 from qa.ui.job import Job
+
+if TYPE_CHECKING:  # a page is drawn before these are loaded
+    from qa.answer.answer import Answer
+    from qa.answer.board import Board
+    from qa.answer.share import Shared
+    from qa.data.semantics import Semantics
+    from qa.data.table import Table
+    from qa.settings import Settings
 
 KEY = "qa_session"
 
@@ -94,7 +95,7 @@ class Session:
         self.job: Job | None = None
         self.asked: str | None = None
         self.overrides: dict[str, Any] = {}
-        self.board = Board()
+        self._board: Board | None = None
         self.pin_of: dict[str, str] = {}
         self.pinned_data: dict[str, Dataset] = {}
         self.tiles: dict[str, Answer] = {}
@@ -110,8 +111,23 @@ class Session:
         self.upload_errors: list[LoadError] = []
 
     @property
+    def board(self) -> Board:
+        """The pinned answers; an empty board at first."""
+        if self._board is None:
+            from qa.answer.board import Board
+
+            self._board = Board()
+        return self._board
+
+    @board.setter
+    def board(self, board: Board) -> None:
+        self._board = board
+
+    @property
     def settings(self) -> Settings:
         """The process's settings with what this visitor changed on the Settings page."""
+        from qa.settings import settings as process_settings
+
         return process_settings().model_copy(update=self.overrides)
 
     def next_id(self, prefix: str) -> str:
@@ -142,6 +158,16 @@ def session() -> Session:
         st.session_state[KEY] = Session()
     found: Session = st.session_state[KEY]
     return found
+
+
+def settle(here: Session) -> None:
+    """Move a finished question from the job to the entries. Does nothing while it still runs."""
+    job = here.job
+    if job and job.finished and job.answer:
+        here.job = None
+        entry = Entry(here.next_id("q"), job.question, job.dataset, job.answer)
+        entry.note, entry.proposed, entry.shared = job.note, job.proposed, job.shared
+        here.add(entry)
 
 
 FORWARDED = ("X-Forwarded-For", "X-Real-Ip", "Forwarded", "Via")

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import streamlit as st
 
-from qa.answer.answer import Answer
 from qa.ui.session import Entry, Session
 from qa.ui.words import money, plain, rows, seconds
+
+if TYPE_CHECKING:
+    from qa.answer.answer import Answer
 
 STATES = {
     "answered": (":material/check_circle:", "answered"),

@@ -7,8 +7,6 @@ from collections.abc import Sequence
 import streamlit as st
 from streamlit.errors import StreamlitSecretNotFoundError
 
-from qa.settings import settings
-
 
 def required() -> bool:
     """True when whoever runs the server configured sign-in."""
@@ -27,6 +25,8 @@ def gate() -> None:
         st.text("Please sign in.")
         st.button("Sign in", type="primary", icon=":material/login:", on_click=st.login)
         st.stop()
+    from qa.settings import settings
+
     email = str(st.user.get("email") or "")
     if not allowed(email, settings().allow) or st.user.get("email_verified") is False:
         st.title("DataFrame QA")

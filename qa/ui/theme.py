@@ -14,6 +14,8 @@ CSS = """
   [data-testid="stCaptionContainer"], [data-testid="stCaptionContainer"] p { color: inherit; }
   [data-testid="stCaptionContainer"] { opacity: .78; }
   .st-key-nav { gap: .15rem; }
+  .st-key-picker { min-height: 4.25rem; }
+  .st-key-about { min-height: 3.4rem; }
   .st-key-trail button { justify-content: flex-start; min-height: 0; padding: .15rem 0; }
   .st-key-trail button > div, .st-key-trail button span { justify-content: flex-start; text-align: left; min-width: 0; }
   .st-key-trail button p { white-space: nowrap; overflow: hidden; text-overflow: ellipsis; }
@@ -33,6 +35,7 @@ CSS = """
     [data-testid="stElementContainer"]:has([data-testid="stDataFrame"]) { margin-top: 2rem; }
   }
   @media (max-width: 640px) {
+    .st-key-about { min-height: 6.2rem; }
     [data-testid="stMainBlockContainer"] { padding: .6rem 1rem 6rem; }
     [data-testid="stHeader"], [data-testid="stHeader"] * { background: none; pointer-events: none; }
     [data-testid="stHeader"] button, [data-testid="stHeader"] button * { pointer-events: auto; }
@@ -49,3 +52,8 @@ WIDE = '<style>[data-testid="stMainBlockContainer"] { max-width: 84rem; }</style
 def apply(*, wide: bool = False) -> None:
     """Add the style to this page; `wide` gives tables and tiles more room. Nothing of a person's data is ever in it."""
     st.html(CSS + WIDE if wide else CSS)
+
+
+def on_phone() -> bool:
+    """Whether this visitor's browser calls itself a phone's."""
+    return "Mobi" in (st.context.headers.get("User-Agent") or "")
