@@ -183,6 +183,8 @@ COUNTED: dict[str, tuple[dict[str, Any], Steps, list[str]]] = {
     "text that is no number": ({"s": ["12", "n/a"]}, [{"op": "derive", "columns": ["number(s) as n"]}], ["1 rows cannot be read as a number and give missing."]),
     "totals divided by zero": ({"g": ["a", "b"], "x": [1, 2], "y": [0, 5]}, [{"op": "summarize", "by": ["g"], "metrics": ["sum(x) / sum(y) as r"]}], ["1 divisions of totals are by zero and give missing."]),
     "only finds nothing": ({"k": ["a", "b"], "x": [None, 2]}, [{"op": "derive", "columns": ["only(x, where=k == 'a') as first"]}], ["only(…) found no value 1 times and gives missing."]),
+    "growth from zero": ({"k": [1, 2, 3], "x": [0, 2, 4]}, [{"op": "window", "order": ["k"], "columns": ["pct_change(x) as g"]}], ["1 changes start from zero and give missing."]),
+    "growth from something": ({"k": [1, 2, 3], "x": [1, 2, 0]}, [{"op": "window", "order": ["k"], "columns": ["pct_change(x) as g"]}], []),
     "all known": ({"x": [1, 2, 3, 4, 5]}, [{"op": "summarize", "by": [], "metrics": ["share_of_rows(x > 3) as s"]}], []),
     "a case that knows": ({"x": [1, 2]}, [{"op": "derive", "columns": ["case when x > 1 then 'big' else 'small' end as size"]}], []),
     "coalesced": ({"x": [1, None, 3, 4, 5]}, [{"op": "summarize", "by": [], "metrics": ["share_of_rows(coalesce(x > 3, false)) as s"]}], []),

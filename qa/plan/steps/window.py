@@ -37,8 +37,10 @@ from qa.plan.steps.step import (
     worded,
 )
 from qa.plan.steps.summarize import check_keys
-from qa.plan.typed import Output, Ref, Typed, Windowed, facets_of, walk
+from qa.plan.typed import Const, Facets, Output, Ref, Typed, Watch, Windowed, facets_of, walk
 from qa.types import Column, Kind, Order
+
+_FROM_ZERO = Watch("{n} changes start from zero and give missing.", Const(Facets(Kind.BOOLEAN, False), False))
 
 
 class Window(Step):
@@ -173,7 +175,16 @@ class CheckedWindow(CheckedStep):
         plain = [
             watch for watch in self.watches if not any(isinstance(node, Windowed) for node in walk(watch.condition))
         ]
-        return super(CheckedWindow, replace(self, watches=tuple(plain))).tallies(frame, lower) if plain else []
+        found = super(CheckedWindow, replace(self, watches=tuple(plain))).tallies(frame, lower) if plain else []
+        grown = [
+            n for o in self.outputs for n in walk(o.typed) if isinstance(n, Windowed) and n.function == "pct_change"
+        ]
+        if grown:
+            terms, rows = self.polars_terms(lower), self.counted_on(frame, lower)
+            zero = [terms(replace(node, function="lag")) == 0 for node in grown]
+            from_zero = pl.any_horizontal(zero).sum().cast(pl.Int64).alias("n")
+            found.append((_FROM_ZERO, rows.select(from_zero)))
+        return found
 
     def describe(self) -> str:
         within = f" within each {worded(self.step.by)}" if self.step.by else ""
