@@ -88,6 +88,10 @@ class PolarsTerms:
         return pl.lit(const.value)
 
     def members(self, members: Members) -> pl.Expr:
+        found = self.among(members)
+        return found if self.by_row(members.value) else found.first()  # a column of one row is no scalar to Polars
+
+    def among(self, members: Members) -> pl.Expr:
         if members.let is not None:
             assert members.column is not None
             items = self.lets(members.let)[members.column.id].drop_nulls().unique()

@@ -184,30 +184,24 @@ class CheckedSummarize(CheckedStep):
 
     def coarser(self) -> dict[Typed, str]:
         """Aggregates over more than the group, each with the column that holds it beforehand."""
-        wide = dict.fromkeys(
-            node
-            for metric in self.metrics
-            for node in walk(metric.typed)
-            if isinstance(node, Aggregate) and node.by is not None
-        )
-        return {node: f"h{index}" for index, node in enumerate(wide)}
+        return _over_more([metric.typed for metric in self.metrics])
 
     @property
     def made(self) -> Sequence[Output]:
         """What has to be computed before rows are grouped."""
         return [key for key in self.keys if key.computed]
 
-    def prepared(self, frame: pl.LazyFrame, lower: PolarsLowering) -> pl.LazyFrame:
+    def prepared(self, frame: pl.LazyFrame, lower: PolarsLowering, coarser: dict[Typed, str]) -> pl.LazyFrame:
         frame = with_outputs(frame, self.made, lower)
-        coarser = self.coarser()
         return frame.with_columns([lower.terms(node).alias(id) for node, id in coarser.items()]) if coarser else frame
 
     def terms(self, lower: PolarsLowering) -> object:
         return replace(lower.terms, grouped=bool(self.keys), hoisted=self.coarser())
 
     def polars(self, frame: pl.LazyFrame, lower: PolarsLowering) -> pl.LazyFrame:
-        frame = self.prepared(frame, lower)
-        terms = replace(lower.terms, grouped=bool(self.keys), hoisted=self.coarser())
+        coarser = self.coarser()
+        frame = self.prepared(frame, lower, coarser)
+        terms = replace(lower.terms, grouped=bool(self.keys), hoisted=coarser)
         values = [terms(metric.typed).alias(metric.column.id) for metric in self.metrics]
         values.append(pl.len().cast(pl.Int64).alias(self.rows_id))
         values += [terms(argument).count().cast(pl.Int64).alias(id) for _, id, argument in self.support]
@@ -234,8 +228,9 @@ class CheckedSummarize(CheckedStep):
     def guarded(self, frame: pl.LazyFrame, lower: PolarsLowering) -> list[tuple[Guard, pl.LazyFrame]]:
         if not self.guards:
             return []
-        ready = self.prepared(frame, lower)
-        terms = replace(lower.terms, grouped=bool(self.keys), hoisted=self.coarser())
+        coarser = _over_more([guard.condition for guard in self.guards])
+        ready = self.prepared(frame, lower, coarser)
+        terms = replace(lower.terms, grouped=bool(self.keys), hoisted=coarser)
         counts = [terms(guard.condition).cast(pl.Int64).alias("n") for guard in self.guards]
         keys = [pl.col(key.column.id) for key in self.keys]
         frames = [
@@ -257,3 +252,10 @@ class CheckedSummarize(CheckedStep):
             if not self.keys
             else f"one row for each {worded([k.column.name for k in self.keys])}"
         )
+
+
+def _over_more(formulas: Sequence[Typed]) -> dict[Typed, str]:
+    wide = dict.fromkeys(
+        node for typed in formulas for node in walk(typed) if isinstance(node, Aggregate) and node.by is not None
+    )
+    return {node: f"h{index}" for index, node in enumerate(wide)}
