@@ -63,6 +63,9 @@ def gold_reply(raw: Mapping[str, Any], tables: Sequence[Table]) -> dict[str, Any
     reply = translate(_chart_sql(select, column, unit, kind.lower()), named, "sqlite")
     [part] = reply["parts"]
     part["chart"] = {"kind": HINTS.get(kind.lower(), kind.lower())}
+    if kind.lower().startswith("grouping") and part.get("show"):
+        head, called = split_as(part["show"][-1])
+        part["chart"]["color"] = called or head.strip("`")
     if unit is not None and (unit.lower() == "weekday" or (unit.lower() == "year" and kind.lower() == "line")):
         part["steps"] = [more for step in part["steps"] for more in _with_gaps(step, unit.lower())]
     return reply

@@ -411,6 +411,42 @@ GOLD = {"Bar": "bar", "Pie": "pie", "Scatter": "scatter", "Line": "line", "Stack
 ACCEPTED = {"pie": {"pie", "bar"}, "stacked_bar": {"stacked_bar", "grouped_bar"}}
 
 
+SHOP, STAFF = column("shop", "integer", role=Role.ID), column("staff", "integer", role=Role.ID)
+PRICE, NAME = column("price"), column("name", "text")
+
+
+@pytest.mark.parametrize(
+    ("columns", "hint", "drawn"),
+    [
+        ([SHOP, STAFF], {"kind": "scatter"}, ("scatter", "shop", ("staff",), None)),
+        ([SHOP, PRICE], {"kind": "scatter"}, ("scatter", "shop", ("price",), None)),
+        ([NAME, SHOP], {"kind": "bar"}, ("bar", "name", ("shop",), None)),
+        ([SHOP, PRICE], {"kind": "bar"}, ("bar", "shop", ("price",), None)),
+        ([SHOP, STAFF], None, None),
+    ],
+)
+def test_numbers_that_name_rows_are_drawn_only_where_the_plan_says_so(
+    columns: list[AnswerColumn], hint: dict[str, Any] | None, drawn: tuple[Any, ...] | None
+) -> None:
+    cells = {"shop": [3, 1, 2], "staff": [7, 8, 9], "price": [1.5, 2.5, 0.5], "name": ["Ann", "Bo", "Cy"]}
+    table = frame(columns, *[cells[c.name] for c in columns])
+    spec = chart.choose(columns, table, plan(chart=hint), table.height)
+    assert (spec and (spec.kind, spec.x, spec.y, spec.color)) == drawn
+
+
+def test_a_matrix_of_correlations_is_a_heat_map() -> None:
+    columns = [column("column", "text"), column("a"), column("b")]
+    table = frame(columns, ["a", "b"], [1.0, -0.5], [-0.5, 1.0])
+    made = chart.figure(columns=columns, table=table, plan=plan({"op": "correlate", "shape": "matrix"}), total_rows=2)
+    assert made is not None and made["kind"] == "heatmap"
+    assert sorted(chart.points(made["figure"])) == [
+        ("a", -0.5, "b"),
+        ("a", 1.0, "a"),
+        ("b", -0.5, "a"),
+        ("b", 1.0, "b"),
+    ]
+
+
 @pytest.mark.skipif(not NVBENCH.exists(), reason="the shared question sets are not beside the repository")
 @pytest.mark.parametrize(("hinted", "least"), [(True, 0.97), (False, 0.90)])
 def test_public_questions_get_the_gold_chart_with_the_gold_data(hinted: bool, least: float) -> None:

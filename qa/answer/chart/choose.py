@@ -13,6 +13,7 @@ from qa.answer.answer import AnswerColumn
 from qa.answer.chart.sight import CATEGORIES, SERIES, SLICES, Field, Sight, sight_of
 from qa.answer.chart.spec import ChartSpec, Kind
 from qa.answer.chart.tiles import are_states
+from qa.answer.formats import words
 from qa.answer.shape import Measure
 from qa.types import Role
 
@@ -52,6 +53,9 @@ def _special(sight: Sight) -> Iterator[ChartSpec]:
             yield replace(made, title="Correlations", x_title="", y_title="")
         elif sight.table.height == 1:
             yield sight.spec("value", None, ["r"])
+    elif sight.shape.special == "correlate" and sight.table.columns[0] == "column" and sight.table.height >= 2:
+        made = sight.spec("heatmap", "column", sight.table.columns[1:])
+        yield replace(made, title="Correlations", x_title="", y_title="")
 
 
 _EARLIER = re.compile(r"(^|[_ ])(previous|prior|before|last|earlier|baseline|old)([_ ]|$)", re.IGNORECASE)
@@ -292,9 +296,11 @@ def choose(
     hint = plan.get("chart") if isinstance(plan.get("chart"), Mapping) else {}
     wanted = kind or str((hint or {}).get("kind") or "")
     if wanted and not (kind is None and wanted in ("none", "table")):
-        hinted = _hinted(sight, fitting, ALIASES.get(wanted.lower(), wanted.lower()), hint or {})
-        if hinted:
-            return hinted
+        named = ALIASES.get(wanted.lower(), wanted.lower())
+        for seen in (sight, _with_ids(sight)):
+            hinted = _hinted(seen, candidates(seen), named, hint or {})
+            if hinted:
+                return hinted
     if wanted in ("none", "table"):
         return None
     for spec in _asked(fitting, question):
@@ -319,6 +325,19 @@ def _asked(fitting: Sequence[ChartSpec], question: str) -> Iterator[ChartSpec]:
             yield from (by_kind[kind] for kind in kinds if kind in by_kind)
 
 
+def _with_ids(sight: Sight) -> Sight:
+    """The result with the numbers that name rows as measures: to be drawn where a plan says so, never by itself."""
+    shape = sight.shape
+    keys = set(shape.keys) if shape.grouped else set()
+    ids = [name for name, c in sight.columns.items() if c.kind.numeric and c.role is Role.ID and name not in keys]
+    measured = {measure.name: measure for measure in shape.measures} | {
+        name: Measure(name, words(name)) for name in ids
+    }
+    dims = tuple(name for name in shape.keys if name not in ids)
+    ordered = tuple(measured[name] for name in sight.columns if name in measured)
+    return replace(sight, shape=replace(shape, keys=dims, measures=ordered))
+
+
 def _hinted(sight: Sight, fitting: Sequence[ChartSpec], kind: str, hint: Mapping[str, Any]) -> ChartSpec | None:
     """The wanted kind, on the hint's columns if they are there and make sense, else on the columns we would take."""
     own = next((spec for spec in fitting if spec.kind == kind), None)
@@ -337,6 +356,8 @@ def _hinted(sight: Sight, fitting: Sequence[ChartSpec], kind: str, hint: Mapping
     match own.kind:
         case "scatter" if x in measures and y and y[0] in measures and x != y[0]:
             return sight.titled(replace(own, x=x, y=(y[0],), color=color if color in dims else own.color))
+        case "scatter" if color in dims and own.color is None:
+            return sight.titled(replace(own, color=color))
         case "histogram" | "box" if y and y[0] in measures:
             return sight.titled(replace(own, y=(y[0],)))
         case "heatmap" if x in dims and y and y[0] in dims and x != y[0] and color in measures:
