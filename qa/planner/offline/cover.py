@@ -59,9 +59,29 @@ def covers(linker: Linker, links: Iterable[Link]) -> list[tuple[float, tuple[Lin
     whole = [
         item
         for item in best[size]
-        if not _broken(item[1], by_start) and not _wastes(linker, item[1], by_start) and not _scraped(item[1])
+        if not _broken(item[1], by_start)
+        and not _cuts_a_name(item[1], by_start)
+        and not _wastes(linker, item[1], by_start)
+        and not _scraped(item[1])
     ]
     return whole[:COVERS]
+
+
+SURE = 0.9
+"""how sure a column's name must be to stand as one word"""
+
+
+def _cuts_a_name(path: tuple[Link, ...], by_start: dict[int, list[Link]]) -> bool:
+    """True when a cover cuts the full name of a column apart: `annual salary` is not the salary by year."""
+    for start, found in by_start.items():
+        for name in found:
+            if name.kind == "column" and name.last > start and name.columns and name.columns[0][1] >= SURE:
+                whole = any(link.first <= start and link.last >= name.last for link in path)
+                if not whole and any(
+                    start <= link.first and link.last <= name.last and link.kind == "column" for link in path
+                ):
+                    return True
+    return False
 
 
 def _broken(path: tuple[Link, ...], by_start: dict[int, list[Link]]) -> bool:

@@ -17,6 +17,10 @@ from qa.types import Column, Kind, Role
 LONGEST_NAME = 9
 TYPO = 88
 """rapidfuzz ratio above which two long words are one, mistyped"""
+GRAMMAR = frozenset({"WH", "BE", "HAVE", "PREP", "OF", "AND", "OR", "NOT", "AS", "BY", "EACH", "SHOW"})
+"""tags of words that hold a question together and name nothing"""
+LEAST_SHARE = 0.2
+"""of a header's words that must be said"""
 SHORTEST_TYPO = 5
 LONG_FORM = 6
 """letters of a word that a header may abbreviate"""
@@ -107,6 +111,8 @@ class Naming:
                     alive = False
                 elif found and (self.folded[last] not in SMALL or self._ends_name(found, span)):
                     best = max(sure for _, sure in found)
+                    if best < 0.9 and all(self._bare_grammar(n) for n in content):
+                        continue  # `what` is no name of a column `What is your age?`
                     near = tuple(sorted(((c, s) for c, s in found if s >= best - 0.12), key=lambda item: -item[1]))
                     between = 0.62 if best >= 0.97 else 0.5
                     score = best * len(content) + 0.06 * (len(content) - 1) + between * (len(span) - len(content))
@@ -116,6 +122,11 @@ class Naming:
         """True when a small word at the end is the name's own: `written by`."""
         said = tuple(self.folded[n] for n in span)
         return any(name.words == said for id, _ in found for name in self.index.names[id])
+
+    def _bare_grammar(self, n: int) -> bool:
+        word = self.folded[n]
+        heads = {tag.partition(":")[0] for tag in self.lex.phrases.get((word,), ())}
+        return word in self.lex.particles or bool(heads & GRAMMAR)
 
     def _nameable(self, n: int) -> bool:
         return self.toks[n].wordlike or self.folded[n] in "#%"
@@ -210,6 +221,8 @@ class Naming:
         if ("id" in name and "id" not in said) or counter:
             return 0.5
         share = len(said) / max(1, len(name))
+        if share < LEAST_SHARE:
+            return 0.0  # one word of a header that is a whole sentence
         head = 0.1 if said_roots[-1] == name_roots[-1] or set(name) - set(said) <= TITLES else 0.0
         whole = share >= 1
         return (0.82 if whole else 0.42 + 0.36 * share + head) * (1.0 if exact == len(said) else 0.92)
