@@ -100,7 +100,8 @@ def _pairs(part: CheckedPart, shown: pl.DataFrame) -> list[str]:
     """A correlation, test or fit whose `n` is small."""
     if not part.pipeline.steps or part.pipeline.steps[-1].step.op not in ("correlate", "test", "fit"):
         return []
-    place = next((place for place, column in enumerate(part.shown) if column.name == "n"), None)
+    had = {column.id for column in part.pipeline.steps[-1].before}
+    place = next((i for i, column in enumerate(part.shown) if column.name == "n" and column.id not in had), None)
     if place is None or not shown.height:
         return []
     counts = [n for n in shown[f"s{place}"].drop_nulls().to_list() if n < FEW_PAIRS]
