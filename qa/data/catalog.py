@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from qa.data.cluster_place import each_table, is_cluster, table_there
 from qa.data.names import file_stem, identifier
 from qa.data.read import load
 from qa.data.remote import fetched, is_address
@@ -122,13 +123,13 @@ class Catalog:
     """The files of some places and the tables in them. Names are found at once, tables when they are asked for.
 
     `places` are folders (read recursively, hidden files and links that lead out of them left aside), files, and
-    `https` or `s3` addresses of Parquet files; they come from the configuration, never from a question.
+    `https` or `s3` addresses of Parquet files, and `sc://host:port/table,table` of a Spark cluster; they come from the configuration, never from a question.
     A name is the file's name, after the folders it lies in; of two that would be the same, the later by path gets a
     number. A file keeps its name for as long as the catalog lives. May be used from several threads.
     """
 
     def __init__(self, places: Sequence[str | Path] = (), *, read: Read = load, cache: Path | None = None) -> None:
-        self.places = [str(place) for place in places]
+        self.places = [one for place in places for one in each_table(str(place))]
         self.cache = cache
         self._read = read
         self._entries: dict[str, Entry] = {}
@@ -210,6 +211,10 @@ class Catalog:
         others = {e.name.casefold() for e in self.entries if e.name != entry.name}
         others |= {t.name.casefold() for e in self.entries if e.opened for t in e.opened.tables}
         try:
+            if is_cluster(entry.origin):
+                from qa.data.cluster_table import opened_there
+
+                return replace(entry, opened=Opened((opened_there(entry.origin, entry.name),)))
             path = fetched(entry.origin, self.cache) if is_address(entry.origin) else entry.path
             opened = open_tables(path, name=entry.name, read=self._read, cache=self.cache)
         except LoadError as error:
@@ -222,7 +227,7 @@ class Catalog:
             name = self._names.get(path) or self._free_name(path, wanted, given)
             given.add(name)
             size, modified = 0, 0
-            if not is_address(origin):
+            if not is_address(origin) and not is_cluster(origin):
                 try:
                     status = path.stat()
                 except OSError:
@@ -244,7 +249,7 @@ class Catalog:
             for path, wanted in self._at(place):
                 if path not in seen:
                     seen.add(path)
-                    yield path, wanted, place if is_address(place) else str(path)
+                    yield path, wanted, place if is_address(place) or is_cluster(place) else str(path)
         for path, name in self._added.items():
             if path not in seen:
                 yield path, identifier(name or file_stem(path)), str(path)
@@ -255,6 +260,8 @@ class Catalog:
         if is_address(place):
             address = Path(place.split("?")[0])
             yield address, identifier(file_stem(address))
+        elif is_cluster(place):
+            yield Path(place), identifier(table_there(place)[1].rpartition(".")[2])
         elif path.is_dir():
             yield from ((file, _wanted(file, parts)) for file, parts in self._below(path))
         elif path.is_file():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import re
+import socket
 import threading
 import time
 import uuid
@@ -11,6 +12,7 @@ import warnings
 from collections.abc import Callable
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 import polars as pl
 import pyarrow as pa
@@ -73,7 +75,9 @@ class Cluster:
                     )
                 )  # fmt: skip
             name = f"qa_{re.sub('[^0-9a-f]', '', table.digest.lower())[:32]}"
-            session.createDataFrame(_arrow(table)).createOrReplaceTempView(name)
+            rows = _arrow(table)
+            sent = session.createDataFrame(rows if rows.num_rows else _one_empty(rows.schema))
+            (sent if rows.num_rows else sent.limit(0)).createOrReplaceTempView(name)
             self._views[table.digest] = name
             while len(self._views) > VIEWS_MOST:
                 session.catalog.dropTempView(self._views.pop(next(iter(self._views))))
@@ -154,6 +158,10 @@ def _first_line(error: Exception) -> str:
 
 
 def _opened(address: str) -> Any:
+    if not _answers(address):
+        raise ClusterFailed(
+            Issue("no_cluster", address, "Nothing answers there.", "Check QA_SPARK and that the server runs.")
+        )
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -192,6 +200,21 @@ def _arrow(table: Table) -> pa.Table:
         elif dtype == pl.UInt32:
             changes.append(column.cast(pl.Int64))
     return frame.with_columns(changes).to_arrow(compat_level=pl.CompatLevel.oldest())
+
+
+def _one_empty(schema: pa.Schema) -> pa.Table:
+    """A row of missing values: the client sends no table without rows."""
+    return pa.table([pa.nulls(1, field.type) for field in schema], names=schema.names)
+
+
+def _answers(address: str) -> bool:
+    """Whether somebody listens there at all; the client itself would try for many minutes."""
+    host = urlsplit(address)
+    try:
+        with socket.create_connection((host.hostname or "", host.port or 15002), timeout=10):
+            return True
+    except OSError:
+        return False
 
 
 @lru_cache(maxsize=4)

@@ -11,14 +11,14 @@ import polars as pl
 from sqlglot import exp
 
 from qa.data import roles
-from qa.data.cluster import Cluster, cluster
+from qa.data.cluster import Cluster, ClusterFailed, cluster
+from qa.data.cluster_place import table_there
 from qa.data.names import identifier
 from qa.data.profile import plain
 from qa.data.table import Assumption, ColumnProfile, ColumnReport, LoadReport, Profile, Table
-from qa.errors import Issue, LoadError
+from qa.errors import Issue, LoadError, QAError
 from qa.types import Column, Kind
 
-SCHEME = "sc://"
 SECONDS = 600
 """the most that describing one table may take"""
 EXACT_ROWS = 10_000_000
@@ -60,22 +60,13 @@ class ClusterTable(Table):
         return cluster(self.address).rows(sql, SECONDS)
 
 
-def is_cluster(place: str) -> bool:
-    """Whether a place of the configuration is a cluster's tables: `sc://host:port/orders,shop.customers`."""
-    return place.casefold().startswith(SCHEME)
-
-
-def split_place(place: str) -> tuple[str, list[str]]:
-    """The server's address, with its options, and the tables that a place names."""
-    rest = place[len(SCHEME) :]
-    server, _, names = rest.partition("/")
-    listed, _, options = names.partition(";")
-    tables = [name.strip() for name in listed.split(",") if name.strip()]
-    if not server or not tables:
-        raise LoadError(
-            Issue("no_tables", place, "This names no tables.", "Write sc://host:port/orders,shop.customers.")
-        )
-    return f"{SCHEME}{server}{f'/;{options}' if options else ''}", tables
+def opened_there(place: str, name: str) -> ClusterTable:
+    """The table that a place of the configuration names. Raises LoadError."""
+    address, there = table_there(place)
+    try:
+        return cluster_table(address, there, name)
+    except ClusterFailed as error:
+        raise LoadError(error.issues) from None
 
 
 def cluster_table(address: str, there: str, name: str | None = None) -> ClusterTable:
@@ -83,7 +74,7 @@ def cluster_table(address: str, there: str, name: str | None = None) -> ClusterT
     here, own = cluster(address), name or identifier(there.rpartition(".")[2])
     try:
         sample = here.rows(f"SELECT * FROM {_path(there)} LIMIT 1000", SECONDS)
-    except LoadError:
+    except QAError:
         raise
     except Exception as error:
         raise LoadError(

@@ -9,10 +9,11 @@ from qa.data.cluster import ClusterFailed, Tick, cluster
 from qa.data.cluster_table import ClusterTable
 from qa.engine.result import Check
 from qa.engine.spark.probe import MeasuredThere
-from qa.engine.spark.run import Run, run_on
+from qa.engine.spark.run import Run, not_there, run_on
 from qa.engine.wire import Job
-from qa.errors import Issue
+from qa.errors import Issue, PlanError
 from qa.plan.check import check
+from qa.plan.functions.aggregates import NoTwin
 from qa.plan.plan import PlanReply, parse_reply
 from qa.settings import Settings
 
@@ -40,5 +41,8 @@ def done_there(job: Job, address: str, settings: Settings, tick: Tick | None) ->
     run = Run(cluster(address), job.tables, settings.query_seconds, settings.spark_send_mb, tick)
     reply = parse_reply(job.reply)
     assert isinstance(reply, PlanReply)
-    plan = check(reply, job.tables, clock=job.clock, probe=MeasuredThere(run), metrics=job.metrics)
+    try:
+        plan = check(reply, job.tables, clock=job.clock, probe=MeasuredThere(run), metrics=job.metrics)
+    except NoTwin as reason:
+        raise PlanError(not_there(str(reason))) from None
     return None if job.kind == "check" else run_on(run, plan, job.rows)

@@ -91,7 +91,7 @@ def _part(run: Run, plan: CheckedPlan, index: int, part: CheckedPart, rows: int)
             )
         told = counts.told(lambda one: run.fetched(engine.statement(one)))
     except NoTwin as reason:
-        raise PlanError(_refused(str(reason))) from None
+        raise PlanError(not_there(str(reason))) from None
     shown = shown.head(rows)
     held = support.read(shown) if support else {}
     cells = tidy(shown.select(_as_kind(column, f"s{place}", shown) for place, column in enumerate(part.shown)))
@@ -105,7 +105,8 @@ def _part(run: Run, plan: CheckedPlan, index: int, part: CheckedPart, rows: int)
     )  # fmt: skip
 
 
-def _refused(reason: str) -> Issue:
+def not_there(reason: str) -> Issue:
+    """A plan that the cluster does not do as the language means it."""
     return Issue(
         "not_on_cluster", "", f"This plan does not run on the cluster: {reason}.", "Use the local engine for it."
     )

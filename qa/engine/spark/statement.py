@@ -91,7 +91,7 @@ class SparkEngine(SqlEngine):
         clauses = {table.name: clause for table, clause in self.clauses}
         reads = _read(select).union(*(_read(clauses[one]) for one in kept)) - set(kept)
         fetched = {
-            read: self._text(exp.select(exp.Star()).from_(exp.to_table(read, quoted=True)))
+            read: self._text(exp.select(exp.Star()).from_(exp.Table(this=exp.to_identifier(read, quoted=True))))
             for read in sorted(reads & clauses.keys())
         }
         finish = select
@@ -130,7 +130,7 @@ class SparkEngine(SqlEngine):
             rows = parse_one(table.view, dialect="spark")
             rows.set("alias", exp.TableAlias(this=exp.to_identifier("there")))
             return rows
-        return exp.to_table(self.view(table), quoted=True)
+        return exp.Table(this=exp.to_identifier(self.view(table), quoted=True))
 
 
 def _read(clause: exp.Expr) -> set[str]:
