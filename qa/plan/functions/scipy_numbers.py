@@ -138,7 +138,10 @@ def least_squares(target: Numbers, predictors: list[Numbers]) -> LeastSquares | 
     if n < terms or np.linalg.matrix_rank(design) < terms:
         return None
     beta = np.linalg.lstsq(design, y, rcond=None)[0]
-    return LeastSquares(beta, design, y, y - design @ beta)
+    residual = y - design @ beta
+    # What rounding leaves of a perfect fit hangs on the order of the rows: it is nothing.
+    nothing = 1e-13 * float((abs(y) + abs(design) @ abs(beta)).max())
+    return LeastSquares(beta, design, y, np.where(abs(residual) <= nothing, 0.0, residual))
 
 
 def quality(target: Any, residual: Any, df: int, what: str) -> float | None:
