@@ -18,18 +18,18 @@ from qa.plan.from_sql import translate
 from qa.types import Kind
 
 PLAIN = (Kind.INTEGER, Kind.NUMBER)
+DATABASES = (".db", ".sqlite")
 
 
 def plain_tables(name: str | None, path: Path, cache: Path) -> list[Table]:
     """The tables of a file as a SQL engine without rich types sees them: numbers, and text as it stands."""
-    if path.suffix in (".db", ".sqlite"):
-        tables = load(path, cache=cache)
-        return load(path, name=name, cache=cache) if len(tables) == 1 and name else tables
-    first = load(path, name=name, cache=cache)
-    if len(first) != 1:
+    first = load(path, name=name if path.suffix not in DATABASES else None, cache=cache)
+    if path.suffix not in DATABASES and len(first) != 1:
         return first
-    rich = {c.name: "verbatim" for c in first[0].columns if c.kind not in PLAIN or c.unit is not None}
-    return load(path, name=name, cache=cache, options=ReadOptions(as_kinds=rich, variants=False))
+    plain = {c.name for table in first for c in table.columns if c.kind in PLAIN and c.unit is None}
+    rich = [c.name for table in first for c in table.columns if c.name not in plain]
+    options = ReadOptions(as_kinds=dict.fromkeys(rich, "verbatim"), variants=False)
+    return load(path, name=name if len(first) == 1 else None, cache=cache, options=options)
 
 
 def database(path: Path) -> Path:

@@ -428,7 +428,12 @@ PRICE, NAME = column("price"), column("name", "text")
 def test_numbers_that_name_rows_are_drawn_only_where_the_plan_says_so(
     columns: list[AnswerColumn], hint: dict[str, Any] | None, drawn: tuple[Any, ...] | None
 ) -> None:
-    cells = {"shop": [3, 1, 2], "staff": [7, 8, 9], "price": [1.5, 2.5, 0.5], "name": ["Ann", "Bo", "Cy"]}
+    cells: dict[str, list[Any]] = {
+        "shop": [3, 1, 2],
+        "staff": [7, 8, 9],
+        "price": [1.5, 2.5, 0.5],
+        "name": ["Ann", "Bo", "Cy"],
+    }
     table = frame(columns, *[cells[c.name] for c in columns])
     spec = chart.choose(columns, table, plan(chart=hint), table.height)
     assert (spec and (spec.kind, spec.x, spec.y, spec.color)) == drawn

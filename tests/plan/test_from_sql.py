@@ -82,6 +82,8 @@ QUERIES = [
     "select upper(name) || '!' from customers where id <= 2 order by id",
     "select name from customers order by city, name desc limit 2 offset 1",
     "select status, max(amount), order_id from orders group by status order by status",
+    "select distinct c.name from customers c join orders o where o.amount < (select avg(amount) from orders)",
+    "select count(*) from customers cross join orders where 1 = 1 and customers.id < orders.customer",
     "select strftime('%Y', day), strftime('%m', moment), strftime('%d/%m', day) from visits order by visit",
     "select strftime('%Y-%m-%d', moment), strftime('%H:%M:%S', moment) from visits order by visit",
     "select strftime('%w', day), count(*) from visits group by strftime('%w', day) order by 1",

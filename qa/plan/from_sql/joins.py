@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from sqlglot import exp
+from sqlglot.optimizer.simplify import simplify
 
 from qa.plan.formula import quoted_name
 from qa.plan.from_sql.scope import Field, Names, Relation, cannot
@@ -47,6 +48,7 @@ def joined(select: Select, joins: Sequence[exp.Expr], where: exp.Expr | None) ->
         ]:
             link = _link(condition, names, inner)
             (links.append(link) if link is not None else conditions.append(condition))
+    conditions = [condition for condition in conditions if not _always(condition)]
     if len(inner) > 1:
         for condition in list(conditions):
             link = _link(condition, names, inner)
@@ -257,6 +259,13 @@ def _outer(select: Select, pipe: Pipe, join: exp.Expr, relation: Relation, done:
             relation.renamed.pop(link.b.name, None)
             if link.b.name in keys:
                 relation.renamed[link.b.name] = quoted_name(keys[link.b.name])
+
+
+def _always(condition: exp.Expr) -> bool:
+    """A condition that holds whatever the row, such as 1 = 1 or the ON that a join without one is given."""
+    if condition.find(exp.Column, exp.Query, exp.Func) is not None:
+        return False
+    return bool(simplify(condition.copy()) == exp.true())
 
 
 def _turned(pipe: Pipe, names: Names, left: Relation, right: Relation, links: Sequence[Link]) -> None:
