@@ -46,15 +46,18 @@ def planned(question: str, plan: Callable[[str], Reply]) -> Reply | None:
         if not own or any(PRONOUN.search(text) for text in texts[1:]):
             return plan(question)
     made: list[dict[str, Any]] = []
+    lets: dict[str, Any] = {}
     for text in texts[:MOST]:
         overall = OVERALL.search(text)
         reply = plan(text[: overall.start()] + text[overall.end() :] if overall else text)
         if reply["reply"] != "plan":
             return reply
+        if any(lets.setdefault(let["name"], let) != let for let in reply.get("lets", [])):
+            return plan(question)
         made += reply["parts"]
         if overall:
             made.append(_overall(reply["parts"][-1]))
-    return {"reply": "plan", "lets": [], "parts": made}
+    return {"reply": "plan", "lets": list(lets.values()), "parts": made}
 
 
 def _own(reply: Reply) -> bool:

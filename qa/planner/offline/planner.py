@@ -48,6 +48,9 @@ def plan(question: str, tables: Sequence[Table], *, history: Sequence[Turn] = ()
         return edited
     if history and followup.depends(asked):
         return decline("I could not read this as a change to the question before it.", [], tables)
+    whole = _related(asked, tables)
+    if whole is not None:
+        return whole
     split = parts.planned(asked, lambda text: single(text, tables))
     return split if split is not None else single(asked, tables)
 
@@ -55,8 +58,8 @@ def plan(question: str, tables: Sequence[Table], *, history: Sequence[Turn] = ()
 def single(question: str, tables: Sequence[Table]) -> Reply:
     """The reply to a question that asks one thing."""
     lex = lexicon()
-    related = several.planned(question, tables, lex, _title(question))
-    if related is not None and valid(related, tables):
+    related = _related(question, tables)
+    if related is not None:
         return related
     found = _readings(question, tables, lex)
     fitting = sorted((query for query in found if query.fits), key=lambda query: -query.score)
@@ -80,6 +83,31 @@ def single(question: str, tables: Sequence[Table]) -> Reply:
         rivals = [rival for rival in (*first.rivals, *near[:3]) if differ(first, rival, tables)]
         return _clarify([first, rivals[0]], question) if rivals else reply
     return _declined(found, tables) if empty is None else decline(empty[1], [], tables)
+
+
+def _related(question: str, tables: Sequence[Table]) -> Reply | None:
+    """The reply to a question that speaks of several tables; None when it is another kind of question."""
+    made = several.planned(question, tables, lexicon(), _title(question))
+    if made is None or not valid(made.reply, tables):
+        return None
+    if made.once is None or _height(made.reply, tables) == _height(made.once, tables):
+        return made.reply
+    if made.reply["lets"]:
+        return decline("Some rows come several times: I cannot tell whether each is wanted once.", [], tables)
+    told = (("every match", made.reply), ("each once", made.once))
+    return {
+        "reply": "clarify",
+        "question": "Some rows come several times. Is each wanted once?",
+        "options": [{"label": said, "parts": reply["parts"]} for said, reply in told],
+    }
+
+
+def _height(reply: Reply, tables: Sequence[Table]) -> int:
+    """How many rows a plan gives."""
+    by_name = {table.name: table for table in tables}
+    parsed = parse_reply(reply)
+    assert isinstance(parsed, PlanReply)
+    return run(checked_plan(parsed, by_name), by_name, rows=SEEN, ledger=False)[0].total_rows
 
 
 def differ(first: Query, second: Query, tables: Sequence[Table]) -> bool:

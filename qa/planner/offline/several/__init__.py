@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from qa.data.table import Table
@@ -14,8 +15,16 @@ from qa.planner.offline.several.request import NotRead, Request
 from qa.planner.offline.several.written import Writer
 
 
-def planned(question: str, tables: Sequence[Table], lex: Lexicon, title: str) -> dict[str, Any] | None:
-    """A plan (as JSON, not checked yet) for a question about several tables; None when it is none or cannot be read."""
+@dataclass(frozen=True)
+class Planned:
+    """A plan (as JSON, not checked yet), and the same with each row once where the question leaves that open."""
+
+    reply: dict[str, Any]
+    once: dict[str, Any] | None = None
+
+
+def planned(question: str, tables: Sequence[Table], lex: Lexicon, title: str) -> Planned | None:
+    """The plan of a question about several tables; None when it is none or cannot be read."""
     if len(tables) < 2:
         return None
     known = graph(tables)
@@ -26,7 +35,10 @@ def planned(question: str, tables: Sequence[Table], lex: Lexicon, title: str) ->
         request = read(items, known, lex)
         if not _several(request):
             return None
-        return Writer(request, known, lex).reply(title)
+        reply = Writer(request, known, lex).reply(title)
+        if len({attr.table for attr in request.attrs}) < 2 or request.distinct or request.counted:
+            return Planned(reply)
+        return Planned(reply, Writer(replace(request, distinct=True), known, lex).reply(title))
     except NotRead:
         return None
 

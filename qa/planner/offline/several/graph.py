@@ -33,6 +33,8 @@ class Graph:
 
     tables: dict[str, Table]
     hops: dict[str, list[Hop]] = field(default_factory=dict)
+    twofold: set[tuple[str, str]] = field(default_factory=set)
+    """pairs of tables with a second link, such as a student and a friend, that is not a hop"""
 
     def ways(self, start: str, end: str) -> list[tuple[Hop, ...]]:
         """The shortest ways that go out to rows that name the start, and from there by look-ups; nothing else joins safely."""
@@ -89,8 +91,9 @@ def _built(tables: Sequence[Table]) -> Graph:
     links = [r for r in relationships(tables) if r.cardinality in ("many_to_one", "one_to_one")]
     links = [r for r in links if r.match_rate >= MATCHED or r.status == "confirmed"]
     links = [r for r in links if r.status != "rejected" and not _by_way_of(r, links)]
-    links = [r for r in links if not _about_the_other(r, links)]
-    made = Graph({table.name: table for table in tables})
+    others = [r for r in links if _about_the_other(r, links)]
+    links = [r for r in links if r not in others]
+    made = Graph({table.name: table for table in tables}, twofold={(r.left, r.right) for r in others})
     for link in links:
         pairs = tuple(zip(link.left_columns, link.right_columns, strict=True))
         made.hops.setdefault(link.left, []).append(Hop(link.left, link.right, pairs, False))

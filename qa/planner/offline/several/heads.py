@@ -13,6 +13,9 @@ from qa.planner.offline.several.request import Attr, NotRead, Phrase, Request
 KINDS = frozenset({"type", "kind"})
 """`engine type` is the engine"""
 
+SURE = 0.85
+"""how surely a column must be named to be looked up in another table than the one spoken of"""
+
 
 class Grammar(Rows):
     """Reads items as one request; `NotRead` when an item finds no place."""
@@ -61,7 +64,21 @@ class Grammar(Rows):
             found = self.attr(item, phrase.table)
             if found:
                 return found
-        raise NotRead(item.text)
+        return self.seen_from(item, main.table)
+
+    def seen_from(self, item: Item, table: str) -> Attr:
+        """The column an item names in a table, or in the one table that it looks up and that has it."""
+        found = self.attr(item, table)
+        if found:
+            return found
+        there = dict.fromkeys(
+            name for name, _, sure in item.columns if sure >= SURE and self.graph.look_up(table, name)
+        )
+        if len(there) != 1:
+            raise NotRead(item.text)
+        found = self.attr(item, next(iter(there)))
+        assert found is not None
+        return found
 
     def held_by(self, item: Item) -> str:
         """The one table that surely has a column of this name."""
@@ -88,7 +105,7 @@ class Grammar(Rows):
         match item.letter:
             case "K":
                 return self.count(at + 1)
-            case "G" if self.letter(at + 1) == "C" and self.measure is None:
+            case "G" | "S" if self.letter(at + 1) == "C" and self.measure is None:
                 self.measure = (item.op, self.items[at + 1])
                 return self.owner(at + 2, [])
             case "y" | "e" if self.measure is not None and self.letter(self.skip(at + 1, "e")) in "CE":
@@ -97,7 +114,7 @@ class Grammar(Rows):
                 return self.columns(at)
             case "o" | "a" | "D":
                 return self.ordered(at)
-            case "P" | "v" | "p" if at and self.letter(at + 1) in "CEPvp":
+            case "P" | "v" | "p" if at and self.letter(at + 1) in "CEPvpK":
                 return at + 1
             case "d":
                 self.distinct = True
@@ -187,11 +204,7 @@ class Grammar(Rows):
         if (here > at and self.letter(here) in "eEZV") or (self.letter(at) == "e" and self.letter(at + 1) in "EZV"):
             phrase, end = self.phrase(here)
             phrase = self.joined(phrase)
-            for item in taken:
-                found = self.attr(item, phrase.table)
-                if found is None:
-                    raise NotRead(item.text)
-                self.attrs.append(found)
+            self.attrs += [self.seen_from(item, phrase.table) for item in taken]
             return end
         for item in taken:
             self.loose.append((len(self.attrs), item))
@@ -253,7 +266,7 @@ class Grammar(Rows):
 
     def more(self, at: int, phrase: Phrase) -> int:
         """What is said of a phrase after its columns: `singer names in concerts in 2014`."""
-        if self.letter(at) in "pwh" and self.letter(self.skip(at, SOFT)) in "eEVNCZ>":
+        if self.letter(at) in "pwh!" and self.letter(self.skip(at, SOFT + "!")) in "eEVNCZ>S":
             return self.said(at, phrase)
         return at
 

@@ -162,12 +162,18 @@ class Reader:
             said = "".join(self.lemmas[n] for n in taken)
             hits = tuple(name for name, names in self.called.items() if said in names or self._titled(taken, names))
             if hits:
-                yield len(taken) + 0.5, Item("E", self.text(first, last), first, last, tables=hits)
+                busy = self.folded[last].endswith("ing") and first > 0 and self.folded[first - 1] in ("is", "are")
+                yield len(taken) + 0.5, Item("E", self.text(first, last), first, last, tables=hits, verb=busy)
 
     def _titled(self, taken: Sequence[int], names: set[str]) -> bool:
         """True for `high school student` where the table is Highschooler and its rows are also called students."""
         front = "".join(self.lemmas[n] for n in taken[:-1])
         return len(front) > 3 and self.lemmas[taken[-1]] in names and any(name.startswith(front) for name in names)
+
+    def _called(self, first: int, last: int) -> bool:
+        """True when words are what the rows of a table are called, its article left out."""
+        said = "".join(self.lemmas[n] for n in range(first, last + 1) if self.folded[n] not in SMALL)
+        return any(said in names for names in self.called.values())
 
     def _verbs(self, first: int) -> Iterator[tuple[float, Item]]:
         """Verbs of the tables' own names (`hired` of `hiring`), and verbs that only say that two things are related."""
@@ -175,13 +181,15 @@ class Reader:
         if word in self.lex.relations or self.lex.root(word) in self.keyed:
             yield 0.9, Item("v", self.toks[first].text, first, first)
         if word.endswith(("ed", "es", "s", "ing", "e", "t")) and len(word) > 3:
-            hits = tuple(name for name in self.called if self.lex.root(header_words(name)[-1]) == self.lex.root(word))
+            hits = tuple(name for name in self.called if _stem(header_words(name)[-1]) == _stem(word))
             if len(hits) == 1:
                 yield 1.0, Item("E", self.toks[first].text, first, first, tables=hits, verb=True)
 
     def _columns(self, first: int) -> Iterator[tuple[float, Item]]:
         for last, taken in self._span(first):
             if len(taken) == 1 and "NOT" in self.lex.phrases.get((self.folded[first],), ()):
+                continue
+            if any(self.folded[n] == "of" and self._called(n + 1, last) for n in taken):
                 continue
             content = [n for n in taken if self.folded[n] not in INSIDE]
             if self.folded[first] in SMALL or self.folded[last] in SMALL or self.folded[first] in self.lex.particles:
@@ -196,7 +204,15 @@ class Reader:
             if found:
                 best = max(sure for *_, sure in found)
                 near = tuple(sorted((f for f in found if f[2] >= min(best - 0.2, 0.8)), key=lambda f: -f[2]))
-                yield len(taken) + 0.1 + 0.3 * best, Item("C", self.text(first, last), first, last, columns=near)
+                worth = 0.1 if len(taken) == 1 and self._measuring(first) else 0.1 + 0.3 * best
+                yield len(taken) + worth, Item("C", self.text(first, last), first, last, columns=near)
+
+    def _measuring(self, at: int) -> bool:
+        """True for `highest` before a word that it can be about."""
+        tags = self.lex.phrases.get((self.folded[at],), ())
+        return any(tag.startswith(("SUP", "AGG")) for tag in tags) and any(
+            item.letter in "CE" for _, item in (self._at(at + 1) if at + 1 < len(self.toks) else ())
+        )
 
     def _values(self, first: int) -> Iterator[tuple[float, Item]]:
         for last, taken in self._span(first):
@@ -231,6 +247,14 @@ class Reader:
             yield last - first + 1.05, Item("N", text, first, last, number=number.value, values=values)
         elif self.folded[at] in self.lex.cardinals and self.folded[at] != "once":
             yield 1.05, Item("N", self.toks[at].text, at, at, number=float(self.lex.cardinals[self.folded[at]]))
+
+
+def _stem(word: str) -> str:
+    """A word without the ending that makes it a plural or a verb: `votes` and `voted` are `vot`."""
+    for ending in ("ings", "ing", "ed", "es", "s", "e"):
+        if word.endswith(ending) and len(word) - len(ending) >= 3:
+            return word[: -len(ending)]
+    return word
 
 
 def table_names(table: Table, graph: Graph, lex: Lexicon) -> set[str]:
@@ -298,6 +322,8 @@ def _column_names(table: Table, built: TableIndex, lex: Lexicon) -> dict[tuple[s
         bare = [w for w in words if lex.lemma(w) not in own]
         if bare and bare != words:
             add(bare, column.name, 0.9)
+        if len(words) > 1 and "year" in words:
+            add([w for w in words if w != "year"], column.name, 0.85)
         short = list(bare or words)
         while len(short) > 1 and short[-1] in TRAILING:
             short = short[:-1]

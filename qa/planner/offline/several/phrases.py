@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from qa.planner.offline import formula as write
 from qa.planner.offline.lexicon import Lexicon
@@ -10,7 +11,7 @@ from qa.planner.offline.links import is_year
 from qa.planner.offline.naming import SMALL
 from qa.planner.offline.nodes import FLIP
 from qa.planner.offline.several.graph import Graph
-from qa.planner.offline.several.items import Item
+from qa.planner.offline.several.items import Item, label
 from qa.planner.offline.several.request import Attr, NotRead, Phrase, Relation
 from qa.planner.offline.text import header_words, words
 from qa.types import Column, Kind, Role
@@ -144,11 +145,20 @@ class Rows:
 
     def related(self, at: int, phrase: Phrase, negated: bool) -> int:
         other, end = self.phrase(at)
+        if other.table == phrase.table and negated and self.one_relation(other):
+            phrase.relations.append(replace(other.relations[0], how="none"))
+            return end
         whose = self.items[at - 1].text.lower() == "whose" and any(r.how == "none" for r in other.relations)
         if other.table == phrase.table or whose:
             raise NotRead(other.table)
         phrase.relations.append(Relation(other, "none" if negated else "some"))
         return end
+
+    def one_relation(self, phrase: Phrase) -> bool:
+        """True for `except stadiums having a concert`: all that is said is one relation."""
+        return (
+            len(phrase.relations) == 1 and phrase.relations[0].how == "some" and not (phrase.conditions or phrase.top)
+        )
 
     def quantity(self, at: int) -> tuple[str, float, int] | None:
         """`more than 3`, `3 or more`, `3`: (operator, number, next place)."""
@@ -156,6 +166,10 @@ class Rows:
             return self.items[at].op, self.items[at + 1].number or 0.0, at + 2
         if self.letter(at) == "N" and self.letter(at + 1) == "m":
             return self.items[at + 1].op, self.items[at].number or 0.0, at + 2
+        either = self.letter(at) == "N" and self.letter(at + 1) == "|" and self.letter(at + 2) == ">"
+        if either and self.letter(at + 3) != "N":
+            # `2014 or after`
+            return self.items[at + 2].op.rstrip("=") + "=", self.items[at].number or 0.0, at + 3
         if self.letter(at) == "N":
             return "==", self.items[at].number or 0.0, at + 1
         return None
@@ -269,7 +283,16 @@ class Rows:
             if any(table == holder.table for table, *_ in item.values):
                 holder.conditions.append(self.holds(item, [holder], negated))
                 return
-        raise NotRead(item.text)
+        named = [
+            (table, column)
+            for table, column, _ in item.values
+            if column == label(self.graph.tables[table], self.lex) and self.graph.way(self.open[-1].table, table)
+        ]
+        if len(named) != 1 or negated:
+            raise NotRead(item.text)
+        whose = Phrase(named[0][0])
+        whose.conditions.append(self.holds(item, [whose], False, named[0][1]))
+        self.open[-1].relations.append(Relation(whose))
 
     def holds(self, item: Item, holders: Sequence[Phrase], negated: bool, column: str | None = None) -> str:
         """The condition that a column of the rows is the value; refuses a choice of columns."""
