@@ -45,6 +45,9 @@ QUESTIONS: list[tuple[str, list[list[Any]]]] = [
     ("For each book, how many reviews are there?", [["Sea", 2], ["Sky", 1], ["Fog", 3]]),
     ("What are the title and price of the book with the most reviews?", [["Fog", 30]]),
     ("Which author has written the most books?", [["Ada"]]),
+    ("How many reviews does Fog have?", [[3]]),
+    ("Show the titles of the books except for books having a review.", [["Ice"], ["Oak"]]),
+    ("List the two authors with the most books.", [["Ada", 3], ["Ben", 1]]),
     # columns of both
     ("List the stars of each review and the title of the book.",
      [[5, "Sea"], [3, "Sea"], [4, "Sky"], [1, "Fog"], [2, "Fog"], [5, "Fog"]]),

@@ -74,7 +74,7 @@ class Grammar(Rows):
         there = dict.fromkeys(
             name for name, _, sure in item.columns if sure >= SURE and self.graph.look_up(table, name)
         )
-        if len(there) != 1:
+        if len(there) != 1 or (table, next(iter(there))) in self.graph.twofold:
             raise NotRead(item.text)
         found = self.attr(item, next(iter(there)))
         assert found is not None
