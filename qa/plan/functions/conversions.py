@@ -327,7 +327,7 @@ FUNCTIONS = (
     row("number", "x: scalar", lambda call: Facets(Kind.NUMBER, True), _number, _sql_number, "A number read from text, a boolean or another number; thousands commas are dropped.", missing=_FAILS,
         examples=(Example("number(x)", [1234.5, None, None], {"x": ["1,234.5", "abc", None]}), Example("number(true)", [1.0])), typed=True),
     row("integer", "x: scalar", _integer_gives, _integer, _sql_integer, "A whole number, cut towards zero.", missing=_FAILS, examples=(Example("integer(2.5)", [2]), Example("integer(x)", [-2, None], {"x": ["-2.9", "x"]})), typed=True),
-    row("text", "x: any", Kind.TEXT, lambda call, x: as_text(call, 0, x), lambda call, x: sql_as_text(call, 0, x), "The value as text.", examples=(Example("text(x)", ["2", "2.5", None], {"x": [2.0, 2.5, None]}), Example("text(1 < 2)", ["true"])), typed=True),
+    row("text", "x: spelled", Kind.TEXT, lambda call, x: as_text(call, 0, x), lambda call, x: sql_as_text(call, 0, x), "The value as text.", examples=(Example("text(x)", ["2", "2.5", None], {"x": [2.0, 2.5, None]}), Example("text(1 < 2)", ["true"])), typed=True),
     row("date", "x: any, format: text!?", lambda call: Facets(Kind.DATE, True), _date, _sql_date, "A date, from ISO text, text in a given strftime format, or a datetime.", missing=_FAILS,
         examples=(Example("date('2024-03-01')", ["2024-03-01"]), Example("date(x, '%d.%m.%Y')", ["2024-03-01", None], {"x": ["01.03.2024", "soon"]})), typed=True),
     row("datetime", "x: any, format: text!?", lambda call: Facets(Kind.DATETIME, True, zone=call.first.zone), _datetime, _sql_datetime, "A date with a time, from ISO text, text in a given format, or a date.", missing=_FAILS,

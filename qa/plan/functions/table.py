@@ -26,6 +26,7 @@ KINDS: dict[str, frozenset[Kind] | None] = {
     "seconds": frozenset({Kind.TIME, Kind.DURATION}),
     "ordered": frozenset(set(Kind) - {Kind.LIST, Kind.BOOLEAN}),
     "scalar": NUMERIC | {Kind.BOOLEAN, Kind.TEXT},
+    "spelled": frozenset(set(Kind) - {Kind.LIST, Kind.DURATION}),
     "yearly": NUMERIC | {Kind.DATE, Kind.DATETIME},
     "single": frozenset(set(Kind) - {Kind.LIST}),
     "sized": frozenset({Kind.TEXT, Kind.LIST}),

@@ -176,9 +176,11 @@ def sql_as_text(call_: Call, index: int, value: Sql) -> Sql:
                 this=both(exp.EQ, double, exp.Floor(this=double.copy())),
                 expression=both(exp.LT, exp.Abs(this=double.copy()), number(1e15)),
             )
-            return when(
-                whole, cast(exp.TryCast(this=double.copy(), to=BIGINT.copy()), VARCHAR), cast(double.copy(), VARCHAR)
-            )
+            spelled = cast(double.copy(), VARCHAR)
+            # DuckDB spells 1e-9 as 1e-09, and 0.000015 as 1.5e-05.
+            for found, instead in ((r"^(-?)(\d)\.?(\d*)e-05$", r"\10.0000\2\3"), (r"e-0(\d)$", r"e-\1")):
+                spelled = call("regexp_replace", spelled, text(found), text(instead))
+            return when(whole, cast(exp.TryCast(this=double.copy(), to=BIGINT.copy()), VARCHAR), spelled)
         case Kind.DATETIME:
             return call("strftime", sql_local(call_.args[index].facets, value), text("%Y-%m-%d %H:%M:%S"))
         case _:
@@ -230,6 +232,6 @@ FUNCTIONS = (
         missing="Missing in, missing out; missing where nothing matches.", examples=(Example("extract('ab12', '[0-9]+')", ["12"]), Example("extract('ab12', '([a-z]+)([0-9]+)', group=1)", ["ab"]), Example("extract('ab', '[0-9]')", [None]))),
     row("number_in", "x: text, n: integer! = 1", lambda call: Facets(Kind.NUMBER, True), _number_in, _sql_number_in, "The n-th number inside a text; thousands commas and decimals are read.",
         missing="Missing in, missing out; missing where there is no such number.", examples=(Example("number_in('about 1,250.5 kg')", [1250.5]), Example("number_in('3-5 years', 2)", [5.0]), Example("number_in('none')", [None]))),
-    row("concat", "x: any*", Kind.TEXT, _concat, _sql_concat, "Values joined into one text.", examples=(Example("concat('a', 1, '-', 2.5)", ["a1-2.5"]),), typed=True),
+    row("concat", "x: spelled*", Kind.TEXT, _concat, _sql_concat, "Values joined into one text.", examples=(Example("concat('a', 1, '-', 2.5)", ["a1-2.5"]),), typed=True),
 )  # fmt: skip
 __all__ = ["FUNCTIONS", "as_text", "fold", "folded", "not_null", "sql_as_text"]

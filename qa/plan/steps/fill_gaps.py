@@ -242,7 +242,7 @@ class CheckedFillGaps(CheckedStep):
         by = [c.id for c in self.by]
         grid = frame.select([pl.col(id) for id in by]).unique().join(points, how="cross") if by else points
         added = grid.join(frame.select([pl.col(id) for id in self.keys]), on=self.keys, how="anti", nulls_equal=True)
-        both_ = pl.concat([frame, added], how="diagonal")
+        both_ = pl.concat([frame, added], how="diagonal_relaxed")
         if not self.filled:
             return both_
         both_ = both_.sort(**order_arguments(self.after.order))
