@@ -1,7 +1,7 @@
 """Statistics in the shape of a data frame, for question sets whose gold answers are frames.
 
-The numbers are the answer's own. Only their arrangement follows such sets: several statistics of one column stand
-below each other under their names, a correlation stands in its matrix.
+The numbers are the answer's own. Only their arrangement follows such sets: several statistics of one column, or one of
+several columns, stand below each other under their names, a correlation stands in its matrix.
 """
 
 from __future__ import annotations
@@ -47,10 +47,14 @@ def _matrix(metrics: list[str], values: list[Any]) -> list[list[Any]] | None:
 def _statistics(metrics: list[str], values: list[Any]) -> list[list[Any]] | None:
     found = [re.fullmatch(_STATISTIC.pattern + _NAME, metric) for metric in metrics]
     named = [match for match in found if match is not None]
-    one_column = len(named) == len(metrics) and len({match["column"] for match in named}) == 1
-    if len(named) < 2 or not one_column:
+    if len(named) < 2 or len(named) < len(metrics):
         return None
-    return [[match["function"], value] for match, value in zip(named, values, strict=True)]
+    columns, functions = ({match[part] for match in named} for part in ("column", "function"))
+    if len(columns) == 1:
+        return [[match["function"], value] for match, value in zip(named, values, strict=True)]
+    if len(functions) == 1:
+        return [[_bare(match["column"]), value] for match, value in zip(named, values, strict=True)]
+    return None
 
 
 def _description(part: AnswerPart) -> list[list[Any]] | None:

@@ -77,6 +77,7 @@ STATISTICS = {
     [
         ({"min": [1], "max": [9]}, summarized("min(age) as min", "max(age) as max"), [["min", 1], ["max", 9]]),
         ({"min": [1], "max": [9]}, summarized("min(age)", "max(size)"), [[1, 9]]),
+        ({"a": [1], "b": [9]}, summarized("mean(age) as a", "mean(`body mass`) as b"), [["age", 1], ["body mass", 9]]),
         ({"r": [0.5]}, summarized("corr(age, `body mass`) as r"), [["age", 1.0, 0.5], ["body mass", 0.5, 1.0]]),
         ({"mean": [0.5]}, summarized("mean(age)"), [[0.5]]),
         ({"column": ["age"], **STATISTICS}, {"steps": [{"op": "describe", "columns": ["age"], "by": []}]},

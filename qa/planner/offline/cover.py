@@ -60,7 +60,7 @@ def covers(linker: Linker, links: Iterable[Link]) -> list[tuple[float, tuple[Lin
         item
         for item in best[size]
         if not _broken(item[1], by_start)
-        and not _cuts_a_name(item[1], by_start)
+        and not _cuts_a_name(linker, item[1], by_start)
         and not _wastes(linker, item[1], by_start)
         and not _scraped(item[1])
     ]
@@ -71,14 +71,17 @@ SURE = 0.9
 """how sure a column's name must be to stand as one word"""
 
 
-def _cuts_a_name(path: tuple[Link, ...], by_start: dict[int, list[Link]]) -> bool:
+def _cuts_a_name(linker: Linker, path: tuple[Link, ...], by_start: dict[int, list[Link]]) -> bool:
     """True when a cover cuts the full name of a column apart: `annual salary` is not the salary by year."""
     for start, found in by_start.items():
         for name in found:
             if name.kind == "column" and name.last > start and name.columns and name.columns[0][1] >= SURE:
                 whole = any(link.first <= start and link.last >= name.last for link in path)
+                inside = [link for link in path if start <= link.first and link.last <= name.last]
+                left = {n for n in range(start, name.last + 1) if linker.folded[n] not in SMALL}
+                # `number of rings` leaves nothing of `of rings` but the small word
                 if not whole and any(
-                    start <= link.first and link.last <= name.last and link.kind == "column" for link in path
+                    link.kind == "column" and left - set(range(link.first, link.last + 1)) for link in inside
                 ):
                     return True
     return False

@@ -17,7 +17,7 @@ OPERATOR_TAGS = {"TIMES": "*", "MINUS": "-", "OVER": "/", "PLUSOP": "+"}
 
 def expressions(linker: Linker, row: list[Node]) -> list[Node]:
     """The row with every defined measure folded into one column node."""
-    for step in (_operators, _products, _ratios, _percentages, _named):
+    for step in (_operators, _products, _ratios, _percentages, _named, _enumerated):
         row = step(linker, row)
     return row
 
@@ -156,6 +156,21 @@ def _named(linker: Linker, row: list[Node]) -> list[Node]:
         if end < len(row) and row[end].letter == ",":
             end += 1
         return [*row[:start], made, *row[end:]]
+    return row
+
+
+def _enumerated(linker: Linker, row: list[Node]) -> list[Node]:
+    """`the average size (length, width and height)`: a word that a list of columns in brackets explains is that list."""
+    for at in range(1, len(row)):
+        opens = row[at].letter == "C" and row[at].link.first > 0 and linker.folded[row[at].link.first - 1] == "("
+        end = at
+        while opens and end + 1 < len(row) and row[end + 1].letter in "C,&":
+            end += 1
+        close = row[end].link.last + 1
+        listed = sum(node.letter == "C" for node in row[at : end + 1])
+        closes = close < len(linker.folded) and linker.folded[close] == ")" and row[end].letter == "C"
+        if closes and listed > 1 and row[at - 1].letter in "?l" and row[at - 1].link.last == row[at].link.first - 2:
+            return [*row[: at - 1], *row[at:]]
     return row
 
 

@@ -51,14 +51,17 @@ def _columns(reader: Reader) -> list[Node]:
 
 def _correlation(reader: Reader, at: int) -> Query | None:
     found = [reader.measurable(node) for node in _columns(reader)]
-    if len({column.id for column in found}) != 2 or not _others(reader, "cT"):
+    if len({column.id for column in found}) < 2 or not _others(reader, "cT"):
         return None
     a, b = found[0], found[-1]
     query = reader.query
     query.filters = reader.filters
+    if len({column.id for column in found}) > 2:
+        names = list(dict.fromkeys(reader.name(column) for column in found))
+        query.steps = [{"op": "correlate", "columns": names, "shape": "matrix"}]
+        return query
     query.metrics = [(f"corr({reader.name(a)}, {reader.name(b)})", f"correlation of {a.name} and {b.name}")]
     query.notes.append("Pearson correlation over the rows where both are known")
-    query.chart = {"kind": "scatter", "x": a.name, "y": [b.name], "color": None} if False else None
     return query
 
 

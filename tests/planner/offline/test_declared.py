@@ -66,6 +66,9 @@ def test_every_step_that_needs_only_columns_has_a_word_of_its_own() -> None:
         ("Which region has the maximum average amount?", [["North"]]),
         ("Calculate the ratio of discount to amount for each order and find the one with the highest ratio.",
          [[3, 10, "2024-02-03", "North", "pending", 60, 10, False, 31, pytest.approx(1 / 6)]]),
+        ("What is the average size (amount, discount and age)?", [[70.0, pytest.approx(40 / 7), 40.375]]),
+        ("What is the range (max - min) of amount?", [[190]]),
+        ("What is the overall average amount?", [[70.0]]),
         ("average amount to age ratio in North", [[pytest.approx((100 / 31 + 60 / 31 + 200 / 28) / 3)]]),
     ],
 )  # fmt: skip
@@ -74,3 +77,10 @@ def test_tables_across_ratios_and_different_groups(
 ) -> None:
     given = tables("orders")
     assert answered(plan(question, given), given) == rows
+
+
+def test_a_correlation_of_several_columns_is_their_matrix(tables: Tables) -> None:
+    reply = plan("What is the correlation matrix between amount, discount and age?", tables("orders"))
+    assert reply["parts"][0]["steps"] == [
+        {"op": "correlate", "columns": ["amount", "discount", "age"], "shape": "matrix"}
+    ]
