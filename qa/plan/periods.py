@@ -46,7 +46,7 @@ def period(text: str, clock: Clock) -> Period:
     current one, `month to date` ends today, `next week`, `yesterday`; `2024`, `2024-03`, `2024 Q2`,
     `2024-03-05`, `March 2024`, `2024-01-05 to 2024-02-01` are explicit.
     """
-    words = " ".join(text.lower().replace(",", " ").split())
+    words = _worded(text)
     found = _explicit(words) or _relative(words, clock)
     if found is None:
         raise PlanError(
@@ -58,6 +58,15 @@ def period(text: str, clock: Clock) -> Period:
             )
         )
     return found
+
+
+def is_relative(text: str) -> bool:
+    """True for a period that means other days on another day: `last month`, not `2024-03`."""
+    return _explicit(_worded(text)) is None
+
+
+def _worded(text: str) -> str:
+    return " ".join(text.lower().replace(",", " ").split())
 
 
 def _explicit(words: str) -> Period | None:

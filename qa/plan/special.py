@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from qa.plan import formula as f
 from qa.plan.literals import constant, proven, require_alike, together
-from qa.plan.periods import period
+from qa.plan.periods import is_relative, period
 from qa.plan.scales import on_scale
 from qa.plan.scope import Scope
 from qa.plan.typed import Apply, Const, Facets, Members, Ref, Typed, Windowed, facets_of
@@ -142,9 +143,13 @@ def _in_list(binder: Binder, value: Typed, group: f.Node) -> Typed:
 def _today(binder: Binder, node: f.Call) -> Typed:
     if node.args:
         binder.scope.refuse("wrong_arguments", "today takes no arguments.", "Write today().")
-    today = binder.scope.world.clock.today
-    binder.scope.world.note(f"Today is {today.isoformat()} ({binder.scope.world.clock.zone}).")
-    return constant(today)
+    return constant(_note_today(binder))
+
+
+def _note_today(binder: Binder) -> dt.date:
+    clock = binder.scope.world.clock
+    binder.scope.world.note(f"Today is {clock.today.isoformat()} ({clock.zone}).")
+    return clock.today
 
 
 def _in_period(binder: Binder, node: f.Call) -> Typed:
@@ -159,6 +164,8 @@ def _in_period(binder: Binder, node: f.Call) -> Typed:
         binder.scope.refuse("wrong_kind", f"in_period cannot take {kind_words(value)}.", "Give it a date column.")
     text = node.args[1].value
     start, end = period(text, binder.scope.world.clock)
+    if is_relative(text):
+        _note_today(binder)
     binder.scope.world.note(f"'{text}' read as {start.isoformat()} to {end.isoformat()}.")
     x, low = together(binder.scope, value, constant(start))
     _, high = together(binder.scope, value, constant(end))

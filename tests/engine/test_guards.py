@@ -295,3 +295,14 @@ def test_an_anti_join_counts_the_rows_that_it_keeps_for_want_of_a_key(keys: list
     found = run(checked_plan(reply, tables, CLOCK), tables)[0]
     assert found.total_rows == 2
     assert ("1 rows without a key match nothing, so they are kept." in found.warnings) is told
+
+
+@pytest.mark.parametrize(
+    ("period", "notes"),
+    [
+        ("last 3 months", ("Today is 2024-09-20 (UTC).", "'last 3 months' read as 2024-06-01 to 2024-08-31.")),
+        ("2024 Q2", ("'2024 Q2' read as 2024-04-01 to 2024-06-30.",)),
+    ],
+)
+def test_a_relative_period_says_from_which_day_it_is_counted(period: str, notes: tuple[str, ...]) -> None:
+    assert noted({"d": ["2024-05-01", "2024-07-01"]}, {"op": "filter", "where": f"in_period(d, '{period}')"}) == notes
