@@ -55,7 +55,7 @@ def joined(select: Select, joins: Sequence[exp.Expr], where: exp.Expr | None) ->
             if link is not None and not _connected(link, links):
                 links.append(link)
                 conditions.remove(condition)
-    order = _best_order(inner, links)
+    order = _order(inner, links, _added(select))
     pipe = Pipe(order[0].table)
     order[0].owner = order[0].table
     _fresh_owners(order)
@@ -163,21 +163,43 @@ def _connected(link: Link, links: Sequence[Link]) -> bool:
     return link.right in seen and False
 
 
-def _best_order(inner: Sequence[Relation], links: Sequence[Link]) -> list[Relation]:
-    """The order of inner joins that has the fewest steps whose right key is not unique."""
-    best: tuple[int, int, list[Relation]] | None = None
-    for place, start in enumerate(inner):
-        order, loose, rest = [start], 0, [r for r in inner if r is not start]
-        while rest:
-            ranked = sorted(rest, key=lambda r: _rank(r, order, links))
-            chosen = ranked[0]
-            loose += _rank(chosen, order, links)
-            order.append(chosen)
-            rest.remove(chosen)
-        if best is None or (loose, place) < best[:2]:
-            best = (loose, place, order)
-    assert best is not None
-    return best[2]
+ADDED = (exp.Sum, exp.Avg, exp.Stddev, exp.StddevPop, exp.StddevSamp, exp.Variance, exp.VariancePop, exp.Median)
+"""Aggregates that count a value as often as a join repeats it."""
+
+
+def _order(inner: Sequence[Relation], links: Sequence[Link], added: Sequence[Relation]) -> list[Relation]:
+    """The order of inner joins that has the fewest steps whose right key is not unique.
+
+    Where another table repeats the rows of one that is summed, that one comes first, so that the plan's own guard sees
+    it: started from the other side the same join would be a look-up, which says nothing.
+    """
+    ways = [_from(start, inner, links) for start in inner]
+    for relation, (loose, order) in zip(inner, ways, strict=True):
+        if loose and relation in added:
+            return order
+    return min(ways, key=lambda way: way[0])[1]
+
+
+def _from(start: Relation, inner: Sequence[Relation], links: Sequence[Link]) -> tuple[int, list[Relation]]:
+    order, loose, rest = [start], 0, [r for r in inner if r is not start]
+    while rest:
+        chosen = min(rest, key=lambda r: _rank(r, order, links))
+        loose += _rank(chosen, order, links)
+        order.append(chosen)
+        rest.remove(chosen)
+    return loose, order
+
+
+def _added(select: Select) -> list[Relation]:
+    """The tables that a sum, a mean or the like is taken of alone."""
+    found = []
+    for aggregate in select.node.find_all(*ADDED):
+        if aggregate.parent_select is not select.node or isinstance(aggregate.parent, exp.Window):
+            continue
+        sides = [side[0] for column in aggregate.find_all(exp.Column) if (side := select.names.find(column))]
+        if sides and all(side is sides[0] for side in sides):
+            found.append(sides[0])
+    return found
 
 
 def _rank(relation: Relation, done: Sequence[Relation], links: Sequence[Link]) -> int:
