@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import polars as pl
@@ -37,24 +39,37 @@ def few_rows(
         grouped = bool(riding.keys)
         for metric, least in _wanted(riding):
             rows = support["group_values"].get(metric.column.name, support["group_rows"])
-            found += told([n for n in rows if n is not None], metric.column.name, least, grouped)
+            found += told(Groups.of(rows, least), metric.column.name, least, grouped)
     found += _pairs(part, shown)
     return list(dict.fromkeys(found))
 
 
-def told(rows: list[int], name: str, least: int, grouped: bool) -> list[str]:
+@dataclass(frozen=True)
+class Groups:
+    """How many groups there are, how many of them have few rows, and the fewest and most rows of one."""
+
+    count: int
+    few: int
+    smallest: int
+    largest: int
+
+    @staticmethod
+    def of(rows: Sequence[int | None], least: int) -> Groups:
+        known = [n for n in rows if n]
+        few = sum(n < least for n in known)
+        return Groups(sum(n is not None for n in rows), few, min(known, default=0), max(known, default=0))
+
+
+def told(groups: Groups, name: str, least: int, grouped: bool) -> list[str]:
     """What to say when some of the groups behind a metric have fewer than `least` rows."""
-    few = [n for n in rows if 0 < n < least]
-    if not few:
+    if not groups.few:
         return []
     if not grouped:
-        return [f"{name} rests on {_rows(few[0])} only."]
-    if max(rows) == 1:
+        return [f"{name} rests on {_rows(groups.smallest)} only."]
+    if groups.largest == 1:
         return [f"Each group has one row, so {name} is no more than that row's value."]
-    which = f"{len(few):,} of {len(rows):,} groups" if len(rows) > 1 else "The group"
-    return [
-        f"{name}: {which} rest{'s' if len(rows) == 1 else ''} on fewer than {least} rows, the smallest on {min(few)}."
-    ]
+    which = f"{groups.few:,} of {groups.count:,} groups rest" if groups.count > 1 else "The group rests"
+    return [f"{name}: {which} on fewer than {least} rows, the smallest on {groups.smallest}."]
 
 
 def _rows(count: int) -> str:
@@ -91,8 +106,11 @@ def _counted(engine: PolarsEngine, pipeline: CheckedPipeline, riding: CheckedSum
         values = {metric: id for metric, id, _ in step.support}
         for metric, least in wanted:
             held = pl.col(values.get(metric.column.name, step.rows_id))
-            rows = frames[index + 1].select(held.alias("n")).collect(engine=engine.engine)["n"].drop_nulls()
-            found += told(rows.to_list(), metric.column.name, least, bool(step.keys))
+            size = held.filter(held > 0)
+            counted = [held.count(), (size < least).sum(), size.min(), size.max()]
+            rows = frames[index + 1].select([expr.alias(f"n{place}") for place, expr in enumerate(counted)])
+            groups, few, smallest, largest = rows.collect(engine=engine.engine).row(0)
+            found += told(Groups(groups, few, smallest or 0, largest or 0), metric.column.name, least, bool(step.keys))
     return found
 
 
