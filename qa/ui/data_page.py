@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from typing import Any
 
@@ -12,14 +13,17 @@ import streamlit as st
 from qa.answer.answer import AnswerColumn
 from qa.answer.chart.theme import THEMES
 from qa.answer.formats import number, show
+from qa.data.options import ReadOptions
+from qa.data.reversal import changed
 from qa.data.table import ColumnProfile, LoadReport, Table
 from qa.errors import LoadError
 from qa.types import Kind
 from qa.ui import datasets
 from qa.ui.charts import shade
 from qa.ui.columns import column_config
+from qa.ui.data_findings import SIGNS
 from qa.ui.picking import pick_dataset
-from qa.ui.session import Dataset, Session
+from qa.ui.session import Dataset, Session, Upload
 from qa.ui.words import cut, escape, plain, plural, rows
 
 PREVIEW = 100
@@ -164,16 +168,21 @@ def preview(table: Table) -> None:
     st.dataframe(head, hide_index=True, height=320, column_config=config, alt=f"First rows of {cut(table.name)}")
 
 
-def load_report(table: Table) -> None:
-    """What happened between the file and the table; nothing is dropped without a line here."""
+def load_report(here: Session, table: Table) -> None:
+    """What happened between the file and the table; nothing is dropped without a line here. Each decision about an
+    uploaded file can be undone beside it."""
     report = table.report
     st.subheader("How it was read")
     if report.rows_in == report.rows_out:
         st.markdown(f":material/check: All {rows(report.rows_out)} of the file are in the table.")
     else:
         st.markdown(f"{rows(report.rows_in)} in the file, **{rows(report.rows_out)}** in the table.")
-    for assumption in sorted(report.assumptions, key=lambda a: -a.damage):
-        st.markdown(f"{_DAMAGE[assumption.damage]} {escape(assumption.message)}")
+    upload = datasets.upload_of(here, table)
+    for number_, assumption in enumerate(sorted(report.assumptions, key=lambda a: -a.damage)):
+        with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+            st.markdown(f"{SIGNS[assumption.damage]} {escape(assumption.message)}", width="stretch")
+            if upload is not None and assumption.reversal:
+                _undo(here, upload, table, assumption.reversal, f"undo-{table.digest}-{number_}")
     for column in report.unreadable:
         examples = ", ".join(f"row {row:,}: {text!r}" for row, text in column.examples[:3])
         cells = plural(column.count, "cell")
@@ -193,25 +202,54 @@ def load_report(table: Table) -> None:
             st.text(f"{title} in {name}: {text}")
 
 
-_DAMAGE = {3: ":red[:material/priority_high:]", 2: ":orange[:material/info:]", 1: ":material/info:"}
+def _undo(here: Session, upload: Upload, table: Table, reversal: str, key: str) -> None:
+    """The control that reads the file again without one decision: a button, or a choice where there are several."""
+    options = upload.options or ReadOptions()
+    told = changed(options, reversal)
+    if told is None:
+        name = reversal.split()[0]
+        choices = _choices(name, table.report)
+        chosen = st.selectbox(name, choices, index=None, placeholder="change", key=key, width=150, label_visibility="collapsed")  # fmt: skip
+        told = changed(options, f"{name} {shlex.quote(chosen)}") if chosen else None
+    elif not st.button("Undo", key=key, help=f"Reads the file again with {escape(reversal)}", width="content"):
+        return
+    if told is not None:
+        _read_again(here, upload, told)
+
+
+def _choices(name: str, report: LoadReport) -> list[str]:
+    """What may be chosen for an option that leaves a choice."""
+    match name:
+        case "--sheet":
+            return [sheet for sheet in (report.sheet, *report.other_sheets) if sheet]
+        case "--encoding":
+            return ["utf-8", "cp1252", "cp1250", "cp1251", "iso8859_15", "mac_roman", "utf-16", "shift_jis", "gb18030"]
+        case "--header":
+            return [str(row) for row in range(31)]
+        case _:
+            return [str(number) for number in range(1, 10)]
+
+
+def _read_again(here: Session, upload: Upload, options: ReadOptions) -> None:
+    try:
+        with st.spinner("Reading again"):
+            datasets.reread(here, upload, options)
+        st.rerun()
+    except LoadError as error:
+        for issue in error.issues:
+            st.error(escape(f"{issue.message} {issue.hint}"))
 
 
 def read_again(here: Session, table: Table) -> None:
     """Controls that read an uploaded file another way; every assumption above can be undone here."""
-    upload = next((u for u in here.uploads.values() if any(t.digest == table.digest for t in u.tables)), None)
+    upload = datasets.upload_of(here, table)
     if upload is None:
         st.caption("Samples and catalog files are read as they are. Upload a file to read it another way.")
         return
     with st.expander("Read it another way", icon=":material/tune:"), st.form(f"reread-{upload.shown}"):
-        wanted = _options_form(table.report, upload.options, table)
+        wanted = _options_form(table.report, upload.options or ReadOptions(), table)
         if st.form_submit_button("Read again", type="primary"):
-            try:
-                with st.spinner("Reading again"):
-                    datasets.reread(here, upload, wanted)
-                st.rerun()
-            except LoadError as error:
-                for issue in error.issues:
-                    st.error(escape(f"{issue.message} {issue.hint}"))
+            _read_again(here, upload, wanted)
     if st.button("Remove this file", icon=":material/delete:"):
         datasets.forget(here, upload)
         st.rerun()
@@ -222,9 +260,19 @@ CHOICES: dict[str, tuple[str, dict[str, Any]]] = {
     "dayfirst": ("Order of day and month", {AS_FOUND: None, "day first (31/12)": True, "month first (12/31)": False}),
     "decimal": ("Decimal mark", {AS_FOUND: None, "point (1,234.5)": ".", "comma (1.234,5)": ","}),
     "delimiter": ("Between cells", {AS_FOUND: None, "comma": ",", "semicolon": ";", "tab": "\t", "bar |": "|"}),
+    "totals": (
+        "Totals",
+        {AS_FOUND: "drop", "kept as rows": "keep", "left out wherever called total": "all"},
+    ),
+    "hidden": ("Hidden rows", {AS_FOUND: "keep", "left out": "drop"}),
+    "variants": ("Spellings of one value", {AS_FOUND: True, "kept apart": False}),
+    "table": ("Table in the file", {AS_FOUND: None, **{f"the {n}.": n for n in range(1, 10)}}),
     "encoding": ("Encoding", {AS_FOUND: None, **{name: name for name in ("utf-8", "cp1252", "utf-16", "latin-1")}}),
 }
 """reading option -> its label and what can be chosen"""
+
+
+KINDS = ("text", "id", "category", "integer", "number", "decimal", "percent", "currency", "boolean", "date", "datetime", "time", "duration", "verbatim")  # fmt: skip
 
 
 def _options_form(report: LoadReport, options: Any, table: Table) -> Any:
@@ -242,9 +290,19 @@ def _options_form(report: LoadReport, options: Any, table: Table) -> Any:
     if len(sheets) > 1:
         update["sheet"] = st.selectbox("Sheet", sheets)
     names = [c.name for c in table.columns]
-    changed = st.multiselect("Columns to read as text", names, default=_as_text(options, names), format_func=cut)
+    texts = st.multiselect("Columns to read as text", names, default=_as_text(options, names), format_func=cut)
     others = {k: v for k, v in options.as_kinds.items() if v != Kind.TEXT.value}
-    update["as_kinds"] = others | dict.fromkeys(changed, Kind.TEXT.value)
+    update["as_kinds"] = others | dict.fromkeys(texts, Kind.TEXT.value)
+    left, right = st.columns(2)
+    column = left.selectbox("Read a column", names, index=None, placeholder="choose a column", format_func=cut)
+    kind = right.selectbox("as", KINDS, index=None, placeholder="choose a kind")
+    if column and kind:
+        update["as_kinds"] |= {column: kind}
+    words = st.text_input(
+        "Words that mean missing", ", ".join(options.missing.get("", ())), placeholder="-999, unknown"
+    )
+    told = tuple(word.strip() for word in words.split(",") if word.strip())
+    update["missing"] = {k: v for k, v in options.missing.items() if k} | ({"": told} if told else {})
     return options.model_copy(update=update)
 
 

@@ -168,12 +168,13 @@ def take(here: Session, given: Sequence[Given], progress: Callable[[str], None] 
     for file in given[:MOST_FILES]:
         shown = shown_name(file.name)
         progress(shown)
+        path = here.folder
         try:
             path = _spool(here, file, shown)
             here.uploads[shown.casefold()] = Upload(shown, path, _read(here, path, shown, ReadOptions()), ReadOptions())
             here.dataset_key = UPLOADS
         except LoadError as error:
-            errors.append(LoadError(_named(error, shown)))
+            errors.append(LoadError(_named(error, path.name, shown)))
         except Exception as error:  # the door: one broken file must not take the page or the other files down
             logging.getLogger(__name__).exception("reading an upload failed")
             hint = "Save it again as CSV, Excel or Parquet and try once more."
@@ -187,6 +188,11 @@ def reread(here: Session, upload: Upload, options: ReadOptions) -> None:
     """Read an upload again in another way; its tables are replaced. Raises LoadError and then changes nothing."""
     tables = _read(here, upload.path, upload.shown, options)
     here.uploads[upload.shown.casefold()] = Upload(upload.shown, upload.path, tables, options)
+
+
+def upload_of(here: Session, table: Table) -> Upload | None:
+    """The file of this visitor that a table was read from; None for samples and files of the catalog."""
+    return next((u for u in here.uploads.values() if any(t.digest == table.digest for t in u.tables)), None)
 
 
 def forget(here: Session, upload: Upload) -> None:
@@ -233,5 +239,9 @@ def _free_name(here: Session, shown: str) -> str:
     return base if base not in others else next(f"{base}_{n}" for n in range(2, 1000) if f"{base}_{n}" not in others)
 
 
-def _named(error: LoadError, shown: str) -> list[Issue]:
-    return [Issue(i.code, shown, i.message, i.hint, i.candidates) for i in error.issues]
+def _named(error: LoadError, spooled: str, shown: str) -> list[Issue]:
+    """The issues under the name that the person gave the file, never ours."""
+    return [
+        Issue(i.code, shown, i.message.replace(spooled, shown), i.hint.replace(spooled, shown), i.candidates)
+        for i in error.issues
+    ]
