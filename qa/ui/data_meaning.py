@@ -7,6 +7,7 @@ from dataclasses import replace
 import streamlit as st
 
 from qa.data.draft import draft
+from qa.data.options import ReadOptions
 from qa.data.semantics import Semantics, apply, drift, dump_semantics, parse_semantics
 from qa.data.table import Table
 from qa.errors import QAError
@@ -40,7 +41,7 @@ def editor(here: Session, dataset: Dataset, table: Table) -> None:
 
 def _use(here: Session, upload: Upload, name: str, meaning: Semantics) -> None:
     """The file's tables as they were read, one of them with its meaning; the page is drawn again."""
-    datasets.reread(here, upload, upload.options)
+    datasets.reread(here, upload, upload.options or ReadOptions())
     fresh = here.uploads[upload.shown.casefold()]
     tables = tuple(apply(table, meaning) if table.name == name else table for table in fresh.tables)
     here.uploads[upload.shown.casefold()] = replace(fresh, tables=tables)
