@@ -50,6 +50,8 @@ class Binder:
     inside: bool = False
     ordered_by: tuple[Order, ...] | None = None
     partition: tuple[Ref, ...] = ()
+    keyed: bool = True
+    """False in a summarize without keys, where all rows are the group itself"""
 
     def formula(self, text: str, where: str = "") -> Typed:
         """The typed formula of a text, tried first as an exact column name."""
@@ -158,6 +160,7 @@ class Binder:
                 return constant(moment)
         call = Call(args, options, self.scope.schema.most_rows)
         typed = Apply(function.gives(call), function.name, args, tuple(options.items()))
+        self.bins_stand_alone(typed)
         watch(self.scope, typed)
         note(self.scope, typed)
         return typed
@@ -298,10 +301,22 @@ class Binder:
         self.guards(typed)
         return typed
 
+    def bins_stand_alone(self, typed: Apply) -> None:
+        """Bins that look at all rows neither stand in an aggregate nor take one: no engine nests the two."""
+        inside = self.inside or self.mode == "metric"
+        if of_all_rows(typed) and (inside or any(isinstance(n, Aggregate | Windowed) for n in walk(typed))):
+            self.scope.refuse(
+                "nested_aggregate",
+                f"{typed.function} looks at all rows, which an aggregate beside it does too.",
+                "Derive one of them in a step of its own.",
+            )
+
     def group(self, node: f.Node | None) -> tuple[Ref, ...] | None:
         if node is None:
             return None if self.mode == "metric" and not self.inside else self.partition
         items = node.items if isinstance(node, f.Items) else (node,)
+        if not items and not self.keyed and not self.inside:
+            return None
         if self.mode != "metric":
             bound = [self.bind(item) for item in items]
         else:
@@ -352,6 +367,12 @@ class Binder:
 
     def windowed(self, function: Function, node: f.Call) -> Typed:
         args, options = self.arguments(function, node, self.bind)
+        if any(of_all_rows(part) for arg in args for part in walk(arg)):
+            self.scope.refuse(
+                "nested_aggregate",
+                f"{function.name} cannot take bins that look at all rows.",
+                "Derive them in an earlier step.",
+            )
         self.scope.uses_order = True
         return Windowed(
             function.gives(Call(args, options, self.scope.schema.most_rows)),
@@ -359,6 +380,15 @@ class Binder:
             args,
             tuple(options.items()),
         )
+
+
+def of_all_rows(typed: Typed) -> bool:
+    """True for a row function whose result hangs on the other rows too: bins by their spread."""
+    if not isinstance(typed, Apply):
+        return False
+    return typed.function == "quantile_bin" or (
+        typed.function == "bin" and dict(typed.options).get("count") is not None
+    )
 
 
 def _alternatives(function: Function, kind: Kind, what: str) -> str:
