@@ -32,7 +32,7 @@ class _Piece(BaseModel):
 class Pin(_Piece):
     """A pinned answer: its plan, the data it was made from, and how it is shown.
 
-    `width` is 1 to 3 thirds of the board, `chart` a kind picked by hand, `result_hash` what it showed when pinned.
+    `width` is 1 for a third of the board, 2 for half, 3 for all of it, `chart` a kind picked by hand, `result_hash` what it showed when pinned.
     """
 
     id: Annotated[str, Field(pattern=r"^p\d{1,6}$")]

@@ -63,10 +63,10 @@ def records(session: str | None) -> list[str]:
             "seconds": [row["ms"] / 1000 if row["ms"] is not None else None for row in found],
             "planner": [row["model"] or row["planner"] for row in found],
             "tokens": [(row["tokens_in"] or 0) + (row["tokens_out"] or 0) for row in found],
-            "cost": [row["cost"] for row in found],
-            "said": [row["verdict"] for row in found],
+            "cost": ["" if row["cost"] is None else f"${row['cost']:.4f}" for row in found],
+            "said": [row["verdict"] or "" for row in found],
         },
-        schema_overrides={"seconds": pl.Float64, "cost": pl.Float64, "said": pl.String, "rows": pl.Int64},
+        schema_overrides={"seconds": pl.Float64, "rows": pl.Int64},
         strict=False,
     )
     state: Any = st.dataframe(
@@ -81,7 +81,6 @@ def records(session: str | None) -> list[str]:
             "seconds": st.column_config.NumberColumn(format="%.2f"),
             "rows": st.column_config.NumberColumn(format="%,d"),
             "tokens": st.column_config.NumberColumn(format="%,d"),
-            "cost": st.column_config.NumberColumn(format="$%.4f"),
             "question": st.column_config.TextColumn(width="large"),
         },
     )
@@ -151,7 +150,13 @@ def _plan(body: dict[str, Any]) -> None:
         rows = [[r["step"], r["op"], r["rows_in"], r["rows_out"], r["note"]] for r in part.get("ledger") or []]
         if rows:
             names = {"step": pl.Int64, "does": pl.String, "rows in": pl.Int64, "rows out": pl.Int64, "why": pl.String}
-            st.dataframe(pl.DataFrame(rows, schema=names, orient="row"), hide_index=True, alt="Rows of each step")
+            count = st.column_config.NumberColumn(format="%,d")
+            st.dataframe(
+                pl.DataFrame(rows, schema=names, orient="row"),
+                hide_index=True,
+                column_config={"rows in": count, "rows out": count},
+                alt="Rows of each step",
+            )
         for check in part.get("checks") or []:
             mark = {True: ":green[:material/check_circle:]", False: ":red[:material/cancel:]"}.get(check["passed"], "–")
             st.markdown(f"{mark} {escape(check['name'])}: {escape(check['detail'])}")

@@ -18,12 +18,15 @@ from qa.types import Kind
 from qa.ui import boarding, charts, parts
 from qa.ui.reasking import words_of
 from qa.ui.session import Session
+from qa.ui.theme import on_phone
 from qa.ui.words import cut, escape, plain
 
 PARAMETER = "board"
 MOST_VALUES = 200
 MOST_FILTERS = 3
-WIDTHS = {1: "a third", 2: "two thirds", 3: "the whole width"}
+WIDTHS = {1: "a third", 2: "half", 3: "the whole width"}
+SPANS = {1: 2, 2: 3, 3: 6}
+"""width of a pin -> columns of six, as the HTML report has them"""
 
 
 def board(here: Session) -> None:
@@ -40,9 +43,9 @@ def board(here: Session) -> None:
     _filters(here)
     with st.spinner("Running the board"):
         tiles = boarding.tiles(here)
-    grid = st.grid(3, min_column_width=200, border=True)
+    grid = st.grid(1 if on_phone() else 6, min_column_width=120, border=True, dense=True)
     for tile in tiles:
-        with grid.cell(column_span=tile.pin.width):
+        with grid.cell(column_span=1 if on_phone() else SPANS[tile.pin.width]):
             _tile(here, tile)
     _ways_out(here, tiles, _to_address(here))
 

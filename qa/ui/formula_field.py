@@ -23,6 +23,8 @@ HTML = """
 </div>
 """
 CSS = """
+:host { position: relative; display: block; }
+:host(:focus-within) { z-index: 20; }
 .field { position: relative; font: 1rem/1.5 var(--st-font); color: var(--st-text-color); }
 label { display: block; font-size: .875rem; margin-bottom: .25rem; }
 textarea { display: block; width: 100%; box-sizing: border-box; resize: none; overflow: hidden; field-sizing: content;

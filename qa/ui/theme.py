@@ -13,9 +13,11 @@ CSS = """
   [data-testid="stSidebarHeader"] { height: 2.5rem; }
   [data-testid="stCaptionContainer"], [data-testid="stCaptionContainer"] p { color: inherit; }
   [data-testid="stCaptionContainer"] { opacity: .78; }
+  [class*="st-key-step-"]:focus-within, [data-testid="stElementContainer"]:focus-within { position: relative; z-index: 5; }
   .st-key-nav { gap: .15rem; }
   .st-key-picker { min-height: 4.25rem; }
-  .st-key-about { min-height: 3.4rem; }
+  /* Kept free while the data loads, so that nothing shifts when its description comes. */
+  .st-key-about:not(:has(.st-key-description)) { min-height: 3.9rem; }
   .st-key-trail button { justify-content: flex-start; min-height: 0; padding: .15rem 0; }
   .st-key-trail button > div, .st-key-trail button span { justify-content: flex-start; text-align: left; min-width: 0; }
   .st-key-trail button p { white-space: nowrap; overflow: hidden; text-overflow: ellipsis; }
@@ -35,7 +37,7 @@ CSS = """
     [data-testid="stElementContainer"]:has([data-testid="stDataFrame"]) { margin-top: 2rem; }
   }
   @media (max-width: 640px) {
-    .st-key-about { min-height: 6.2rem; }
+    .st-key-about:not(:has(.st-key-description)) { min-height: 6.2rem; }
     [data-testid="stMainBlockContainer"] { padding: .6rem 1rem 6rem; }
     [data-testid="stHeader"], [data-testid="stHeader"] * { background: none; pointer-events: none; }
     [data-testid="stHeader"] button, [data-testid="stHeader"] button * { pointer-events: auto; }

@@ -114,6 +114,7 @@ def test_a_file_that_is_no_table_says_why_and_the_page_goes_on(app: AppTest) -> 
     upload(app, "broken.xlsx", b"PK\x03\x04 not a workbook")
     assert here(app).upload_errors
     assert "broken" in texts(app)
+    assert "upload1" not in texts(app)
     assert ask(app, "how many rows have median list price over 1000000").answer.status == "answered"
 
 

@@ -42,6 +42,7 @@ def value(page: Page, url: str) -> None:
 def evidence(page: Page, url: str) -> None:
     value(page, url)
     page.get_by_test_id("stButtonGroup").first.get_by_text("Plan", exact=True).click()
+    page.locator('[class*="st-key-evidence-"]').wait_for()
     settled(page)
 
 
@@ -61,6 +62,58 @@ def download(page: Page, url: str) -> None:
     value(page, url)
     page.get_by_role("button", name="Download", exact=True).first.click()
     settled(page)
+
+
+def changes(page: Page, url: str) -> None:
+    editor(page, url)
+    where = page.get_by_label("where")
+    where.fill("")
+    where.press_sequentially("size_rank <= 2 and regi")
+    page.get_by_role("option").first.wait_for()
+
+
+def clarify(page: Page, url: str) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "films.csv"
+        path.write_text("director,title,year\nAnn,A,1990\nAnn,B,1991\nBob,C,1992\nEve,D,1993\n", encoding="utf-8")
+        visit(page, url)
+        upload(page, path)
+        ask(page, "How many directors are there?")
+
+
+def moved(page: Page, url: str) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "sales.csv"
+        visit(page, url)
+        for last in ("40", "46"):
+            path.write_text(f"region,amount\nNorth,10\nSouth,20\nNorth,30\nEast,{last}\n", encoding="utf-8")
+            upload(page, path)
+            if last == "40":
+                ask(page, "total amount by region")
+                ask(page, "number of rows")
+    page.get_by_role("button", name="Ask again and show what moved").click()
+    page.locator(".st-key-moves").wait_for()
+
+
+def broken_file(page: Page, url: str) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "broken.xlsx"
+        path.write_bytes(b"PK not a workbook")
+        visit(page, url)
+        page.get_by_role("button", name="Add files").click()
+        page.get_by_test_id("stFileUploaderDropzone").wait_for()
+        page.get_by_test_id("stFileUploaderDropzoneInput").set_input_files([str(path)])
+        page.get_by_test_id("stAlert").first.wait_for()
+
+
+def broken_link(page: Page, url: str) -> None:
+    visit(page, f"{url}/?share=q1nonsense")
+
+
+def record(page: Page, url: str) -> None:
+    chart(page, url)
+    page.get_by_role("link", name="Record").click()
+    page.locator(".st-key-record").wait_for()
 
 
 def declined(page: Page, url: str) -> None:
@@ -135,8 +188,14 @@ STATES: dict[str, Callable[[Page, str], None]] = {
     "14-board-empty": _cold("board"),
     "15-board": board,
     "16-audit": audit,
+    "16-audit-record": record,
     "17-plans": _cold("plans"),
     "18-settings": _cold("settings"),
+    "19-completion": changes,
+    "20-clarify": clarify,
+    "21-moved": moved,
+    "22-broken-file": broken_file,
+    "23-broken-link": broken_link,
 }
 
 

@@ -44,7 +44,10 @@ def upload(page: Page, *files: Path) -> None:
     page.get_by_role("button", name="Add files").click()
     page.get_by_test_id("stFileUploaderDropzone").wait_for()
     settled(page)
+    given = page.locator('[class*="st-key-uploader-"]').get_attribute("class") or ""
+    key = next(name for name in given.split() if name.startswith("st-key-uploader-"))
     page.get_by_test_id("stFileUploaderDropzoneInput").set_input_files([str(file) for file in files])
+    expect(page.locator(f".{key}")).to_have_count(0, timeout=BUSY)  # read, and a fresh uploader in its place
     name = page.locator(".st-key-description strong").filter(has_text=files[-1].stem.split(".")[0].lower())
     expect(name.first).to_be_visible(timeout=BUSY)
     settled(page)
