@@ -27,8 +27,8 @@ def frame_rows(part: AnswerPart) -> list[list[Any]] | None:
     """The rows of a part as a frame holds them, or None when they are the same."""
     steps = part.plan.get("steps") or []
     last: Mapping[str, Any] = steps[-1] if steps else {}
-    if last.get("op") == "describe" and not last.get("by"):
-        return _description(part)
+    if last.get("op") == "describe":
+        return _grouped(part) if last.get("by") else _description(part)
     if last.get("op") != "summarize" or last.get("by") or part.table.height != 1:
         return None
     values, metrics = json_rows(part.table)[0], list(last["metrics"])
@@ -62,6 +62,14 @@ def _description(part: AnswerPart) -> list[list[Any]] | None:
     if not set(DESCRIBED) <= set(part.table.columns) or part.table["mean"].null_count():
         return None
     return [[said, *part.table[name].to_list()] for name, said in DESCRIBED.items()]
+
+
+def _grouped(part: AnswerPart) -> list[list[Any]] | None:
+    """A row a group with the statistics of the one described column."""
+    names = list(part.table.columns)
+    if "column" not in names or not set(DESCRIBED) <= set(names) or part.table["column"].n_unique() != 1:
+        return None
+    return json_rows(part.table.select([*names[: names.index("column")], *DESCRIBED]))
 
 
 def _bare(name: str) -> str:

@@ -62,6 +62,7 @@ def covers(linker: Linker, links: Iterable[Link]) -> list[tuple[float, tuple[Lin
         if not _broken(item[1], by_start)
         and not _cuts_a_name(linker, item[1], by_start)
         and not _wastes(linker, item[1], by_start)
+        and not _breaks_a_list(item[1], by_start)
         and not _scraped(item[1])
     ]
     return whole[:COVERS]
@@ -109,6 +110,23 @@ def _wastes(linker: Linker, path: tuple[Link, ...], by_start: dict[int, list[Lin
             for other in by_start.get(link.first, ())
         ):
             return True
+    return False
+
+
+def _breaks_a_list(path: tuple[Link, ...], by_start: dict[int, list[Link]]) -> bool:
+    """True when a cover passes over a value that is listed beside others of its column: `paid` in `paid, pending`."""
+    for at, link in enumerate(path):
+        if link.kind not in ("ignored", "light"):
+            continue
+        value = next((v for v in by_start.get(link.first, ()) if v.kind == "value" and v.last == link.last), None)
+        own = {id for id, _ in value.values} if value else set()
+        for step in (-1, 1):
+            if not own or not 0 <= at + 2 * step < len(path):
+                continue
+            between, other = path[at + step], path[at + 2 * step]
+            listed = any(between.tag(tag) is not None for tag in ("COMMA", "AND", "OR"))
+            if listed and other.kind == "value" and own & {id for id, _ in other.values}:
+                return True
     return False
 
 

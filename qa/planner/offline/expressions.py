@@ -17,7 +17,7 @@ OPERATOR_TAGS = {"TIMES": "*", "MINUS": "-", "OVER": "/", "PLUSOP": "+"}
 
 def expressions(linker: Linker, row: list[Node]) -> list[Node]:
     """The row with every defined measure folded into one column node."""
-    for step in (_operators, _products, _ratios, _percentages, _named, _enumerated):
+    for step in (_operators, _products, _ratios, _percentages, _named, _defined, _enumerated):
         row = step(linker, row)
     return row
 
@@ -159,19 +159,56 @@ def _named(linker: Linker, row: list[Node]) -> list[Node]:
     return row
 
 
+def _defined(linker: Linker, row: list[Node]) -> list[Node]:
+    """`create a column 'Volume' as the product of …, then find the average Volume`: the name stands for its formula."""
+    for at, node in enumerate(row):
+        if node.letter != "C" or node.columns[0][0] not in linker.virtual:
+            continue
+        end = at - 1 if at and row[at - 1].letter == "a" else at
+        start = end
+        while start and row[start - 1].letter == "?" and row[start - 1].word not in linker.lex.defines:
+            start -= 1
+        name = " ".join(n.text for n in row[start:end])
+        if not name or not start or row[start - 1].word not in linker.lex.defines:
+            continue
+        later = row[at + 1 :]
+        if not any(n.letter == "?" and n.text == name for n in later):
+            continue
+        column, formula = linker.virtual[node.columns[0][0]]
+        id = linker.derive(formula, name, column.role or Role.RATE, column.unit)
+        said = [Node("C", n.links, columns=((id, 1.0),), op="derived") if n.text == name else n for n in later]
+        lead = [n for n in row[: start - 1] if n.letter != "s"]
+        return said if not lead else row
+    return row
+
+
 def _enumerated(linker: Linker, row: list[Node]) -> list[Node]:
-    """`the average size (length, width and height)`: a word that a list of columns in brackets explains is that list."""
+    """`the average size (length, width and height)`: a word that a list of columns in brackets explains is that list.
+
+    All values of a column in brackets behind its name add nothing."""
     for at in range(1, len(row)):
-        opens = row[at].letter == "C" and row[at].link.first > 0 and linker.folded[row[at].link.first - 1] == "("
-        end = at
-        while opens and end + 1 < len(row) and row[end + 1].letter in "C,&":
+        letter, end = row[at].letter, at
+        if letter not in "CV" or linker.folded[row[at].link.first - 1] != "(":
+            continue
+        while end + 1 < len(row) and row[end + 1].letter in f"{letter},&":
             end += 1
         close = row[end].link.last + 1
-        listed = sum(node.letter == "C" for node in row[at : end + 1])
-        closes = close < len(linker.folded) and linker.folded[close] == ")" and row[end].letter == "C"
-        if closes and listed > 1 and row[at - 1].letter in "?l" and row[at - 1].link.last == row[at].link.first - 2:
+        listed = [node for node in row[at : end + 1] if node.letter == letter]
+        closes = close < len(linker.folded) and linker.folded[close] == ")" and row[end].letter == letter
+        if not closes or len(listed) < 2 or row[at - 1].link.last < row[at].link.first - 3:
+            continue
+        if letter == "C" and row[at - 1].letter in "?l":
             return [*row[: at - 1], *row[at:]]
+        if letter == "V" and row[at - 1].letter == "C" and _all_values(linker, row[at - 1], listed):
+            return [*row[:at], *row[end + 1 :]]
     return row
+
+
+def _all_values(linker: Linker, column: Node, listed: Sequence[Node]) -> bool:
+    """True when the values are all that the column holds, so that they only explain it: `sex (M, F)`."""
+    id = column.columns[0][0]
+    cells = {cell for node in listed for cell in node.link.cells(id)}
+    return id not in linker.virtual and bool(cells) and cells == set(linker.index.table.distinct(id))
 
 
 def derived(link: Link) -> bool:

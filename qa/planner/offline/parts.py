@@ -22,6 +22,10 @@ OVERALL = re.compile(r",?\s+and\s+(?:overall|in total|altogether)\s*(?=[?.!]|$)"
 TWICE = re.compile(
     r"^(?P<head>.+?)\s+(?P<by>per|by)\s+(?P<first>[^,]+?),?\s+and\s+(?P=by)\s+(?P<second>[^,]+?)[?.!]*$", re.IGNORECASE
 )
+VALUE = re.compile(
+    r"^what (?:is|was|are|were) (?:the|that|this|its) (?:value|amount|number|figure|score)s?\s*\??$", re.IGNORECASE
+)
+"""asks for the figure behind the answer before it"""
 ALSO = re.compile(r",\s+and\s+(?:the\s+)?(?=[^,]+\b(?:per|by|for each)\b)", re.IGNORECASE)
 FILLER = re.compile(
     r"^(?:can|could|would) you (?:please )?(?:help|find|calculate|provide|do|show|tell|give|list|compute)(?: me| us)?(?: with)?"
@@ -39,6 +43,10 @@ def planned(question: str, plan: Callable[[str], Reply]) -> Reply | None:
     are read together with the one before.
     """
     texts = cut(question)
+    if len(texts) == 2 and VALUE.match(texts[1]):
+        figured = _with_figure(plan(texts[0]))
+        if figured is not None:
+            return figured
     if len(texts) < 2 and (not texts or (texts[0] == question.strip() and not OVERALL.search(question))):
         return None
     if any(PRONOUN.search(text) or AGAIN.match(text) for text in texts[1:]):
@@ -58,6 +66,13 @@ def planned(question: str, plan: Callable[[str], Reply]) -> Reply | None:
         if overall:
             made.append(_overall(reply["parts"][-1]))
     return {"reply": "plan", "lets": list(lets.values()), "parts": made}
+
+
+def _with_figure(reply: Reply) -> Reply | None:
+    """The plan with the measure shown that its answer was chosen by; None when no group was chosen."""
+    if reply["reply"] != "plan" or not any(step["op"] == "summarize" for step in reply["parts"][0]["steps"]):
+        return None
+    return {**reply, "parts": [{**part, "show": None} for part in reply["parts"]]}
 
 
 def _own(reply: Reply) -> bool:

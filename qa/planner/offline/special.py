@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from qa.plan.steps import STEPS
@@ -276,17 +277,22 @@ def _distinct(reader: Reader, column: Column) -> int:
 def _description(reader: Reader, at: int) -> Query | None:
     keys = _keys(reader)
     found = [reader.measurable(n) for n in _columns(reader) if n not in keys and not reader.stands_for_rows(n)]
-    if not _others(reader, "Ey") or keys or any(n.letter in "GSk" for n in reader.row):
+    grouped = any(n.letter in "ey" for n in reader.row)
+    if not _others(reader, "Ey") or grouped != bool(keys) or any(n.letter in "GSk" for n in reader.row):
         return None
-    if not found and not any(n.letter in "n" for n in reader.row):
+    if keys and not {"describe", "statistics"} & set(reader.row[at].word.split()):
+        # a summary by groups may be one figure a group, or all of them
         return None
-    return _describe(reader, found)
+    if not found and (keys or not any(n.letter in "n" for n in reader.row)):
+        return None
+    return _describe(reader, found, keys)
 
 
-def _describe(reader: Reader, columns: list[Column]) -> Query:
+def _describe(reader: Reader, columns: list[Column], keys: Sequence[Node] = ()) -> Query:
     query = reader.query
     query.filters = reader.filters
-    query.steps = [{"op": "describe", "columns": [reader.name(c) for c in columns] or None, "by": []}]
+    by = [formula for formula, _ in map(reader.key, keys)]
+    query.steps = [{"op": "describe", "columns": [reader.name(c) for c in columns] or None, "by": by}]
     return query
 
 

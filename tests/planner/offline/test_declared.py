@@ -21,6 +21,7 @@ Answered = Callable[[dict[str, Any], list[Table]], list[list[Any]]]
     [
         ("random sample of 3 orders", {"op": "sample", "by": [], "n": 3}),
         ("overview of amount by status", {"op": "describe", "by": ["status"], "columns": ["amount"]}),
+        ("summary statistics of amount for each region", {"op": "describe", "columns": ["amount"], "by": ["region"]}),
         ("overview of amount and age", {"op": "describe", "by": [], "columns": ["amount", "age"]}),
     ],
 )
@@ -69,6 +70,10 @@ def test_every_step_that_needs_only_columns_has_a_word_of_its_own() -> None:
         ("What is the average size (amount, discount and age)?", [[70.0, pytest.approx(40 / 7), 40.375]]),
         ("What is the range (max - min) of amount?", [[190]]),
         ("What is the overall average amount?", [[70.0]]),
+        ("Which status (paid, pending, refunded) has the highest total amount and what is the value?", [["paid", 430]]),
+        ("Which region has the highest average amount, and what is that value?", [["North", 120.0]]),
+        ("Create a column 'Net' as amount minus discount, then find the average Net for each returned.",
+         [[False, 82.0], [True, 30.0]]),
         ("average amount to age ratio in North", [[pytest.approx((100 / 31 + 60 / 31 + 200 / 28) / 3)]]),
     ],
 )  # fmt: skip

@@ -50,6 +50,7 @@ class Lexicon:
     more_is_better: frozenset[str]
     personal: frozenset[str]
     naming: frozenset[str]
+    defines: frozenset[str]
     worth: Mapping[str, frozenset[str]]
     asks: Mapping[str, tuple[str, ...]]
     months: Mapping[str, int]
@@ -123,6 +124,7 @@ def lexicon(language: str = "en") -> Lexicon:
         more_is_better=frozenset(data["more_is_better"].split()),
         personal=frozenset(data["personal"]),
         naming=frozenset(data["naming"]),
+        defines=frozenset(data["defines"]),
         worth={part: frozenset(names) for part, names in data["worth"].items()},
         asks={key: tuple(names) for key, names in data["asks"].items()},
         months=months,
