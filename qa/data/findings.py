@@ -80,16 +80,24 @@ def _far(table: Table) -> list[Finding]:
         (~pl.col(id).cast(pl.Float64).is_between(low, high)).sum().alias(id) for id, (_, low, high) in bounds.items()
     ]
     counts = table.scan().select(outside).collect().row(0, named=True)
+    facts_of = {column.id: facts for column, facts in zip(table.columns, table.profile.columns, strict=True)}
     return [
         Finding(
             code="far_values",
             column=name,
-            message=f"{counts[id]:,} values of {name!r} lie far outside the others, below {low:,.6g} or above {high:,.6g}.",
+            message=f"{counts[id]:,} values of {name!r} lie far outside the others, {_sides(facts_of[id], low, high)}.",
             weight=2,
         )
         for id, (name, low, high) in bounds.items()
         if 0 < counts[id] <= 0.05 * table.rows
     ]
+
+
+def _sides(facts: ColumnProfile, low: float, high: float) -> str:
+    """`below -5 or above 70`, the sides on which values lie."""
+    below = f"below {low:,.6g} (down to {float(facts.low):,.6g})" if float(facts.low) < low else ""
+    above = f"above {high:,.6g} (up to {float(facts.high):,.6g})" if float(facts.high) > high else ""
+    return " or ".join(filter(None, (below, above)))
 
 
 def _spellings(table: Table) -> list[Finding]:

@@ -14,7 +14,7 @@ from qa.answer.answer import AnswerColumn
 from qa.answer.chart.theme import THEMES
 from qa.answer.formats import number, show
 from qa.data.options import ReadOptions
-from qa.data.reversal import changed
+from qa.data.reversal import changed, pair
 from qa.data.table import ColumnProfile, LoadReport, Table
 from qa.errors import LoadError
 from qa.types import Kind
@@ -211,10 +211,40 @@ def _undo(here: Session, upload: Upload, table: Table, reversal: str, key: str) 
         choices = _choices(name, table.report)
         chosen = st.selectbox(name, choices, index=None, placeholder="change", key=key, width=150, label_visibility="collapsed")  # fmt: skip
         told = changed(options, f"{name} {shlex.quote(chosen)}") if chosen else None
-    elif not st.button("Undo", key=key, help=f"Reads the file again with {escape(reversal)}", width="content"):
+    elif not st.button(
+        undoing(reversal), key=key, help=f"Reads the file again with {escape(reversal)}", width="content"
+    ):
         return
     if told is not None:
         _read_again(here, upload, told)
+
+
+def undoing(reversal: str) -> str:
+    """What a button does that applies a reversal, in a few words: `Month first`, `Read as text`."""
+    name, value = shlex.split(reversal)[:2]
+    match name:
+        case "--as":
+            kind = pair(value)[1]
+            return "Keep as in the file" if kind == "verbatim" else plain(f"Read as {kind}")
+        case "--missing":
+            return plain(f"Read {pair(value)[1]} as missing", 40)
+        case _:
+            return UNDOING.get((name, value), "Undo")
+
+
+UNDOING = {
+    ("--dayfirst", "yes"): "Day first",
+    ("--dayfirst", "no"): "Month first",
+    ("--decimal", ","): "Decimal comma",
+    ("--decimal", "."): "Decimal point",
+    ("--totals", "keep"): "Keep them",
+    ("--totals", "all"): "Leave them out",
+    ("--hidden", "drop"): "Leave them out",
+    ("--hidden", "keep"): "Keep them",
+    ("--header", "0"): "It is data",
+    ("--header", "1"): "It is the header",
+}
+"""option and value -> what its button says"""
 
 
 def _choices(name: str, report: LoadReport) -> list[str]:
