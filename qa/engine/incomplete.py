@@ -24,6 +24,8 @@ from qa.types import Column, Kind
 UNITS = ("day", "week", "month", "quarter", "year")
 _PARTS = {"year": "year", "quarter": "quarter", "month": "month", "month_name": "month", "week": "week"}
 _CHANGES = frozenset({"lag", "lead", "change", "pct_change"})
+_WHOLE = dt.date(1, 1, 8)
+"""The first day whose week begins on a day that there is."""
 _LONGEST = 10 * 366
 """Days of a condition's period beyond which its start is taken for 'from the beginning'."""
 
@@ -39,11 +41,21 @@ class Coverage:
 
     @property
     def start(self) -> dt.date:
-        return self.first - dt.timedelta(days=self.slack)
+        return shifted(self.first, -self.slack)
 
     @property
     def end(self) -> dt.date:
-        return self.last + dt.timedelta(days=self.slack)
+        return shifted(self.last, self.slack)
+
+
+def shifted(day: dt.date, days: int) -> dt.date:
+    """A day so many days on, at most the last day that there is: 9999-12-31 is a usual way to say `for ever`."""
+    return dt.date.fromordinal(min(max(day.toordinal() + days, 1), dt.date.max.toordinal()))
+
+
+def after(start: dt.date, unit: str) -> dt.date:
+    """The first day of the next period."""
+    return dt.date.max if start.year == dt.date.max.year else moved(start, 1, unit)
 
 
 @dataclass(frozen=True)
@@ -191,7 +203,6 @@ def _range(condition: Typed, day: Column) -> tuple[dt.date | None, dt.date | Non
     if not isinstance(condition, Apply) or not condition.args or not _is_day(condition.args[0], day):
         return None, None
     limits = [_date(arg.value) for arg in condition.args[1:] if isinstance(arg, Const)]
-    one = dt.timedelta(days=1)
     match condition.function, limits:
         case "between", [low, high]:
             return low, high
@@ -200,11 +211,11 @@ def _range(condition: Typed, day: Column) -> tuple[dt.date | None, dt.date | Non
         case ">=", [low]:
             return low, None
         case ">", [low] if low:
-            return low + one, None
+            return shifted(low, 1), None
         case "<=", [high]:
             return None, high
         case "<", [high] if high:
-            return None, high - one
+            return None, shifted(high, -1)
     return None, None
 
 
@@ -231,11 +242,11 @@ def _ends(
     if first_day > last_day:
         return []
     found = []
-    first, last = (start_of(day, series.unit, clock.week_start) for day in (first_day, last_day))
-    after = moved(last, 1, series.unit)
-    if cut.end < after - dt.timedelta(days=1):
+    first, last = (start_of(max(day, _WHOLE), series.unit, clock.week_start) for day in (first_day, last_day))
+    next_one = after(last, series.unit)
+    if cut.end < shifted(next_one, -1):
         found.append((last, f"{label(last, series.unit)} is not complete: the rows end on {last_day}"))
-    elif last_day <= clock.today < after:
+    elif last_day <= clock.today < next_one:
         found.append((last, f"{label(last, series.unit)} is not over: today is {clock.today}"))
     if cut.start > first:
         found.append((first, f"{label(first, series.unit)} is not complete: the rows begin on {first_day}"))
@@ -280,11 +291,11 @@ def _skipped(series: Series, part: CheckedPart, shown: pl.DataFrame | None) -> l
     gaps = [
         (start, last)
         for start, last in zip(pairs["start"], pairs["before"], strict=True)
-        if moved(last, 1, series.unit) != start
+        if after(last, series.unit) != start
     ]
     if not gaps:
         return []
-    first = label(moved(gaps[0][1], 1, series.unit), series.unit)
+    first = label(after(gaps[0][1], series.unit), series.unit)
     more = f" and {len(gaps) - 1} more gaps" if len(gaps) > 1 else ""
     return [f"There are no rows for {first}{more}, so a change passes over it. fill_gaps gives every period a row."]
 

@@ -306,3 +306,13 @@ def test_an_anti_join_counts_the_rows_that_it_keeps_for_want_of_a_key(keys: list
 )
 def test_a_relative_period_says_from_which_day_it_is_counted(period: str, notes: tuple[str, ...]) -> None:
     assert noted({"d": ["2024-05-01", "2024-07-01"]}, {"op": "filter", "where": f"in_period(d, '{period}')"}) == notes
+
+
+@pytest.mark.parametrize("unit", ["week", "month", "quarter", "year"])
+@pytest.mark.parametrize("week_start", ["monday", "sunday"])
+def test_dates_at_the_ends_of_time_are_periods_like_others(unit: str, week_start: str) -> None:
+    tables = {"t": table("t", {"d": [dt.date(1, 1, 8), dt.date(2024, 1, 5), dt.date.max], "x": [1, 2, 3]})}
+    steps = [{"op": "filter", "where": "d > '0001-01-01' or x > 0"}, by(f"trunc(d, '{unit}')"), GROWTH]
+    reply = parse_reply({"reply": "plan", "parts": [{"title": "", "source": "t", "steps": steps}]})
+    assert isinstance(reply, PlanReply)
+    assert run(checked_plan(reply, tables, Clock(CLOCK.today, week_start=week_start)), tables)[0].total_rows == 3
