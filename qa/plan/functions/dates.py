@@ -9,7 +9,20 @@ import polars as pl
 from sqlglot import exp
 
 from qa.errors import Issue, PlanError
-from qa.plan.functions.sqltools import BIGINT, DATE, DOUBLE, TIMESTAMP, Sql, both, call, cast, number, sql_local, text
+from qa.plan.functions.sqltools import (
+    BIGINT,
+    DATE,
+    DOUBLE,
+    TIMESTAMP,
+    Sql,
+    both,
+    call,
+    cast,
+    number,
+    sql_local,
+    text,
+    when,
+)
 from qa.plan.functions.table import Call, Example, row
 from qa.plan.typed import Facets
 from qa.types import Kind, Role
@@ -139,7 +152,12 @@ def _add_gives(call: Call) -> Facets:
 def _add(call: Call, d: pl.Expr, n: pl.Expr, unit: str) -> pl.Expr:
     word = _unit(unit)
     start = d.cast(pl.Datetime("us")) if _add_gives(call).kind is Kind.DATETIME and call.first.kind is Kind.DATE else d
-    return start.dt.offset_by(pl.concat_str([n.cast(pl.Int64).cast(pl.String), pl.lit(_OFFSET[word])]))
+    step = pl.concat_str([n.cast(pl.Int64).cast(pl.String), pl.lit(_OFFSET[word])])
+    if call.first.zone is None or word not in CALENDAR:
+        return start.dt.offset_by(step)
+    # Days and longer move the wall clock. Of a repeated hour it is the second, as in SQL; a skipped one is missing.
+    moved = start.dt.replace_time_zone(None).dt.offset_by(step)
+    return moved.dt.replace_time_zone(call.first.zone, ambiguous="latest", non_existent="null")
 
 
 def _sql_add(call_: Call, d: Sql, n: Sql, unit: str) -> Sql:
@@ -151,6 +169,10 @@ def _sql_add(call_: Call, d: Sql, n: Sql, unit: str) -> Sql:
         if times > 1
         else cast(n, exp.DataType.build("INT")),
     )
+    if call_.first.zone is not None and word in CALENDAR:
+        zone, local = text(call_.first.zone), both(exp.Add, sql_local(call_.first, d), step)
+        back = call("timezone", zone, local)
+        return when(both(exp.EQ, call("timezone", zone.copy(), back.copy()), local.copy()), back)
     moved = both(exp.Add, d, step)
     return (
         cast(moved, DATE)
