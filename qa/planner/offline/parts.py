@@ -65,7 +65,26 @@ def planned(question: str, plan: Callable[[str], Reply]) -> Reply | None:
         made += reply["parts"]
         if overall:
             made.append(_overall(reply["parts"][-1]))
-    return {"reply": "plan", "lets": list(lets.values()), "parts": made}
+    return {"reply": "plan", "lets": list(lets.values()), "parts": _without_restated_ranges(made)}
+
+
+def _without_restated_ranges(parts: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """`the range of age? Give the minimum and maximum age.` asks once: the two ends are the range."""
+    measured = [_metrics(part) for part in parts]
+    kept = []
+    for part, metrics in zip(parts, measured, strict=True):
+        ends = set(metrics[0].split(" - ")) if len(metrics) == 1 else set()
+        if len(ends) != 2 or not any(ends == set(other) for other in measured):
+            kept.append(part)
+    return kept
+
+
+def _metrics(part: dict[str, Any]) -> list[str]:
+    """The formulas of a part that is one summary over all rows, without their names."""
+    steps = part["steps"]
+    if len(steps) != 1 or steps[0]["op"] != "summarize" or steps[0]["by"]:
+        return []
+    return [metric.partition(" as ")[0] for metric in steps[0]["metrics"]]
 
 
 def _with_figure(reply: Reply) -> Reply | None:

@@ -164,6 +164,12 @@ def test_two_questions_in_one_become_two_parts(tables: Tables, answered: Answere
     assert answered(reply, given) == [[560], ["North"]]
 
 
+def test_a_range_whose_two_ends_are_asked_for_is_asked_once(tables: Tables, answered: Answered) -> None:
+    given = tables("orders")
+    reply = plan("What is the range of amount? What are the minimum and maximum amount?", given)
+    assert answered(reply, given) == [[10, 200]]
+
+
 def test_overall_beside_groups_is_a_part_of_its_own(tables: Tables, answered: Answered) -> None:
     given = tables("orders")
     reply = plan("What is the total amount by region and overall?", given)
