@@ -65,6 +65,8 @@ _SUFFIXES = {
     ".xlsb": "excel",
     ".ods": "excel",
 }
+DATABASES = frozenset({"sqlite", "duckdb"})
+"""Formats whose tables keep their own names, a lone one too."""
 _MAGIC: tuple[tuple[int, bytes, str], ...] = (
     (0, b"PAR1", "parquet"),
     (0, b"ARROW1", "arrow"),
@@ -84,7 +86,7 @@ def load(
 ) -> list[Table]:
     """The tables of a file: one for each sheet or table in it.
 
-    `name` is the table's name (default: the file's; a named sheet and several tables keep their own); `cache` a folder that keeps the
+    `name` is the table's name (default: the file's; a named sheet, several tables and those of a database keep their own); `cache` a folder that keeps the
     canonical Parquet (default: one that goes with the process); `progress` is called with what is being done and the
     share done. Raises LoadError for whatever is wrong with the file, a file past a limit included.
     """
@@ -121,7 +123,8 @@ def _load(
             )
         prune(folder, spare=digest)
     tables = [said_of(table, path.name) for table in tables]
-    return [named(tables[0], wanted)] if len(tables) == 1 and (name or options.sheet is None) else tables
+    own = options.sheet is not None or any(table.report.format in DATABASES for table in tables)
+    return [named(tables[0], wanted)] if len(tables) == 1 and (name or not own) else tables
 
 
 def _check_size(path: Path, options: ReadOptions) -> None:

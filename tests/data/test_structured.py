@@ -233,3 +233,13 @@ def test_rubbish_under_a_known_mark_is_a_clear_error(tmp_path: Path, name: str, 
 
 def test_a_text_file_under_a_wrong_ending_is_read_as_what_it_is(tmp_path: Path) -> None:
     assert cells(text(tmp_path, "a,b\n1,2\n3,4\n", name="t.xlsx"), "b") == [2, 4]
+
+
+def test_the_only_table_of_a_database_keeps_its_name(tmp_path: Path) -> None:
+    connection = sqlite3.connect(tmp_path / "export.sqlite")
+    connection.execute("create table customers (id integer)")
+    connection.execute("insert into customers values (1)")
+    connection.commit()
+    connection.close()
+    assert [table.name for table in load(tmp_path / "export.sqlite")] == ["customers"]
+    assert [table.name for table in load(tmp_path / "export.sqlite", name="people")] == ["people"]
