@@ -209,6 +209,8 @@ def _undo(here: Session, upload: Upload, table: Table, reversal: str, key: str) 
     if told is None:
         name = reversal.split()[0]
         choices = _choices(name, table.report)
+        if not choices:
+            return
         chosen = st.selectbox(name, choices, index=None, placeholder="change", key=key, width=150, label_visibility="collapsed")  # fmt: skip
         told = changed(options, f"{name} {shlex.quote(chosen)}") if chosen else None
     elif not st.button(
@@ -256,8 +258,10 @@ def _choices(name: str, report: LoadReport) -> list[str]:
             return ["utf-8", "cp1252", "cp1250", "cp1251", "iso8859_15", "mac_roman", "utf-16", "shift_jis", "gb18030"]
         case "--header":
             return [str(row) for row in range(31)]
-        case _:
+        case "--table":
             return [str(number) for number in range(1, 10)]
+        case _:
+            return []
 
 
 def _read_again(here: Session, upload: Upload, options: ReadOptions) -> None:
