@@ -13,6 +13,10 @@ from pydantic import BaseModel, ConfigDict
 from qa.types import Column, Kind, Role
 
 
+BIG = 1_000_000
+"""Rows from which a column is not held to find its values."""
+
+
 class Facts(BaseModel):
     """Base of the frozen, serialisable facts about a table."""
 
@@ -169,8 +173,12 @@ class Table:
     def distinct(self, column_id: str) -> Sequence[str]:
         """Every distinct non-missing text of a text column, in lexical order. Read once, then kept."""
         if column_id not in self._distinct:
-            values = self.scan().select(pl.col(column_id).cast(pl.String).unique()).collect().to_series()
-            self._distinct[column_id] = values.drop_nulls().sort().to_list()
+            values = (
+                self.scan()
+                .select(pl.col(column_id).unique())
+                .collect(engine="streaming" if self.rows > BIG else "auto")
+            )
+            self._distinct[column_id] = values.to_series().cast(pl.String).drop_nulls().sort().to_list()
         return self._distinct[column_id]
 
     def variants(self, column_id: str) -> dict[str, str]:

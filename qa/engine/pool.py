@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from qa.engine.turns import Turns
-from qa.engine.wire import LENGTH, Done, Job, send
+from qa.engine.wire import LENGTH, Done, Job, send, too_much_memory
 from qa.errors import Issue, LimitExceeded
 from qa.settings import Settings, settings
 
@@ -73,6 +73,15 @@ class Worker:
             [sys.executable, "-m", "qa.engine.worker", str(memory_mb)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment,
         )  # fmt: skip
         self.ready = False
+        self._own_at_first = 0.0
+
+    def _own_mb(self) -> float:
+        """Memory that is the process's own, without the pages of files; 0 where the kernel does not tell."""
+        try:
+            status = Path(f"/proc/{self.process.pid}/status").read_text()
+        except OSError:
+            return 0.0
+        return next((int(line.split()[1]) / 1024 for line in status.splitlines() if line.startswith("RssAnon")), 0.0)
 
     @property
     def alive(self) -> bool:
@@ -83,7 +92,7 @@ class Worker:
         try:
             if not self.ready:
                 self._receive(60, tick)
-                self.ready = True
+                self.ready, self._own_at_first = True, self._own_mb()
             assert self.process.stdin is not None
             send(self.process.stdin, job)  # type: ignore[arg-type]
             done: Done = self._receive(seconds, tick)
@@ -117,6 +126,8 @@ class Worker:
                     )
                 )
             if not select.select([handle], [], [], 0.05)[0]:
+                if self.ready and self._own_mb() > self._own_at_first + self.memory_mb:
+                    raise LimitExceeded(too_much_memory(self.memory_mb))
                 continue
             chunk = os.read(handle, min(size - len(data), 1 << 20))
             if not chunk:
@@ -134,14 +145,7 @@ class Worker:
 
 def _died(code: int, memory_mb: int) -> Exception:
     if code in (-6, -9, -11, 134, 137):
-        return LimitExceeded(
-            Issue(
-                "too_much_memory",
-                "",
-                f"The plan needed more than {memory_mb:,} MB of memory and was stopped.",
-                "Filter first, choose fewer columns or groups, or raise QA_QUERY_MEMORY_MB.",
-            )
-        )
+        return LimitExceeded(too_much_memory(memory_mb))
     return EngineFault(f"worker exited with {code}")
 
 

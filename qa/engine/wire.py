@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal
 
+from qa.errors import Issue
+
 if TYPE_CHECKING:
     from qa.data.table import Table
     from qa.errors import QAError
@@ -51,3 +53,10 @@ def receive(stream: BinaryIO) -> Any:
     if len(head) < LENGTH.size:
         return None
     return pickle.loads(stream.read(LENGTH.unpack(head)[0]))
+
+
+def too_much_memory(megabytes: int) -> Issue:
+    """What is told of a plan that was stopped for its memory."""
+    return Issue(
+        "too_much_memory", "", f"The plan needed more than {megabytes:,} MB of memory and was stopped.", "Filter first, choose fewer columns or groups, or raise QA_QUERY_MEMORY_MB.",
+    )  # fmt: skip

@@ -6,7 +6,7 @@ import os
 import resource
 import sys
 import traceback
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -17,8 +17,8 @@ from qa.data.read import load
 from qa.engine.crosscheck import crosscheck
 from qa.engine.result import Check, PartResult
 from qa.engine.run import checked_plan, run
-from qa.engine.wire import Done, Job, receive, send
-from qa.errors import QAError
+from qa.engine.wire import Done, Job, receive, send, too_much_memory
+from qa.errors import LimitExceeded, QAError
 from qa.plan.check import CheckedPlan, today_clock
 from qa.plan.plan import PlanReply, as_json, parse_reply
 
@@ -29,7 +29,8 @@ WARM = [{"op": "summarize", "by": ["k"], "metrics": ["sum(v) as total"]}, {"op":
 class Desk:
     """Does jobs one after another; keeps the last checked plan for the cross-check that follows it."""
 
-    def __init__(self) -> None:
+    def __init__(self, megabytes: int = 4096) -> None:
+        self.megabytes = megabytes
         self._last: tuple[Any, CheckedPlan] | None = None
 
     def do(self, job: Job) -> Done:
@@ -37,6 +38,10 @@ class Desk:
             return Done(self._value(job))
         except QAError as error:
             return Done(error=error)
+        except (MemoryError, OSError, pl.exceptions.PanicException) as error:
+            if isinstance(error, MemoryError) or any(sign in str(error) for sign in OUT_OF_MEMORY):
+                return Done(error=LimitExceeded(too_much_memory(self.megabytes)))
+            return Done(crash=traceback.format_exc(limit=-6))
         except Exception:  # the door of the process: whatever happens is told, never lost
             return Done(crash=traceback.format_exc(limit=-6))
 
@@ -66,14 +71,38 @@ class Desk:
         return plan
 
 
-def limit_memory(megabytes: int) -> None:
-    """Holds the address space to what is in use now plus some; past it the process aborts."""
-    try:
-        used = int(Path("/proc/self/statm").read_text().split()[0]) * os.sysconf("SC_PAGE_SIZE")
-    except OSError:
-        return
-    ceiling = used + megabytes * 1024 * 1024
-    resource.setrlimit(resource.RLIMIT_AS, (ceiling, ceiling))
+OUT_OF_MEMORY = ("os error 12", "Errno 12", "Cannot allocate", "allocation", "spawn", "WouldBlock", "code: 11")
+"""What a refusal of memory is called: to a map, to an allocation, to the stack of a thread."""
+
+SCANS = 16
+"""How often one file may be mapped at once: a result, its counts and its warnings are several scans."""
+
+
+@dataclass(frozen=True)
+class Ceiling:
+    """What the process may map: what it uses when it is ready, some megabytes, and the files that a job reads.
+
+    Polars maps a Parquet file whole for each scan; its pages are the kernel's to drop and are not held against a plan.
+    Beside it the pool watches the memory that is the process's own.
+    """
+
+    ready: int
+    megabytes: int
+
+    @staticmethod
+    def over(megabytes: int) -> Ceiling | None:
+        """From the memory in use now; None where that cannot be told."""
+        try:
+            pages = int(Path("/proc/self/statm").read_text().split()[0])
+        except OSError:
+            return None
+        return Ceiling(pages * os.sysconf("SC_PAGE_SIZE"), megabytes)
+
+    def hold(self, job: Job) -> None:
+        """Sets the limit for a job; past it the process aborts."""
+        files = {table.path: table.path.stat().st_size for table in job.tables.values() if table.path.exists()}
+        most = self.ready + self.megabytes * 1024 * 1024 + SCANS * sum(files.values())
+        resource.setrlimit(resource.RLIMIT_AS, (most, resource.RLIM_INFINITY))
 
 
 def main() -> None:
@@ -82,10 +111,13 @@ def main() -> None:
     os.dup2(2, 1)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     _warm()
-    limit_memory(int(sys.argv[1]) if len(sys.argv) > 1 else 4096)
-    desk = Desk()
+    megabytes = int(sys.argv[1]) if len(sys.argv) > 1 else 4096
+    ceiling = Ceiling.over(megabytes)
+    desk = Desk(megabytes)
     send(out, "ready")
     while (job := receive(sys.stdin.buffer)) is not None:
+        if ceiling is not None:
+            ceiling.hold(job)
         send(out, desk.do(job))
 
 

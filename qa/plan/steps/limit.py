@@ -198,8 +198,22 @@ class CheckedLimit(CheckedStep):
         if self.step.ties == "keep" or not self.keys:
             return []
         _, high = self.window
+        if not self.by:
+            return [(_TIED, self.tied_at_the_cut(with_outputs(frame, self.outputs, lower), high))]
         split = (pl.col("p") > high) & (pl.col("q") <= high)
         return [(_TIED, self.placed(frame, lower).select(split.sum().cast(pl.Int64).alias("n")))]
+
+    def tied_at_the_cut(self, frame: pl.LazyFrame, high: int) -> pl.LazyFrame:
+        """How many rows after the cut equal the last before it. Only the first rows are sorted, however many there are."""
+        keys, _ = self.walked()
+        ids = [key.id for key in keys]
+        first = frame.select(ids).sort(**order_arguments(keys)).head(high)
+        last = first.slice(high - 1, 1)
+        like = [
+            rows.join(last, on=ids, how="semi", nulls_equal=True).select(pl.len().cast(pl.Int64).alias(n))
+            for rows, n in ((frame.select(ids), "all"), (first, "shown"))
+        ]
+        return pl.concat(like, how="horizontal").select((pl.col("all") - pl.col("shown")).alias("n"))
 
     def describe(self) -> str:
         which = "last" if self.step.from_ == "end" else "first"
