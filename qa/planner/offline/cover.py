@@ -70,6 +70,8 @@ def covers(linker: Linker, links: Iterable[Link]) -> list[tuple[float, tuple[Lin
 
 SURE = 0.9
 """how sure a column's name must be to stand as one word"""
+PASSED = frozenset({"row", "light", "ignored"})
+"""links that say nothing: a full name is not read as these"""
 
 
 def _cuts_a_name(linker: Linker, path: tuple[Link, ...], by_start: dict[int, list[Link]]) -> bool:
@@ -80,10 +82,11 @@ def _cuts_a_name(linker: Linker, path: tuple[Link, ...], by_start: dict[int, lis
                 whole = any(link.first <= start and link.last >= name.last for link in path)
                 inside = [link for link in path if start <= link.first and link.last <= name.last]
                 left = {n for n in range(start, name.last + 1) if linker.folded[n] not in SMALL}
+                over = [link for link in path if link.first <= name.last and link.last >= start]
+                passed = all(link.kind in PASSED for link in over) and name.columns[0][1] >= SPELLED
                 # `number of rings` leaves nothing of `of rings` but the small word
-                if not whole and any(
-                    link.kind == "column" and left - set(range(link.first, link.last + 1)) for link in inside
-                ):
+                cut = any(link.kind == "column" and left - set(range(link.first, link.last + 1)) for link in inside)
+                if not whole and (cut or passed):
                     return True
     return False
 

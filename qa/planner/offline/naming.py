@@ -17,7 +17,7 @@ from qa.types import Column, Kind, Role
 LONGEST_NAME = 9
 TYPO = 88
 """rapidfuzz ratio above which two long words are one, mistyped"""
-GRAMMAR = frozenset({"WH", "BE", "HAVE", "PREP", "OF", "AND", "OR", "NOT", "AS", "BY", "EACH", "SHOW"})
+GRAMMAR = frozenset({"WH", "BE", "HAVE", "PREP", "OF", "AND", "OR", "NOT", "AS", "BY", "EACH"})
 """tags of words that hold a question together and name nothing"""
 LEAST_SHARE = 0.2
 """of a header's words that must be said"""
@@ -126,7 +126,8 @@ class Naming:
     def _bare_grammar(self, n: int) -> bool:
         word = self.folded[n]
         heads = {tag.partition(":")[0] for tag in self.lex.phrases.get((word,), ())}
-        return word in self.lex.particles or bool(heads & GRAMMAR)
+        commands = "SHOW" in heads and n == 0
+        return word in self.lex.particles or commands or bool(heads & GRAMMAR)
 
     def _nameable(self, n: int) -> bool:
         return self.toks[n].wordlike or self.folded[n] in "#%"
