@@ -68,6 +68,12 @@ def test_the_flights_hang_together_as_their_readme_says(samples: Path, tmp_path:
             "child(billing_customer_id)>parent(customer_id)",
         ),
         ({"old_parent_id": [1, 2, 2]}, {"id": [1, 2, 3]}, "child(old_parent_id)>parent(id)"),
+        ({"lost_by_parent": [1, 2, 2]}, {"id": [1, 2, 3]}, "child(lost_by_parent)>parent(id)"),
+        (
+            {"student_id": [1510, 1689, 1381, 1510, 1934, 1247, 1911, 1661]},
+            {"id": [1510, 1689, 1381, 1934, 1247, 1911, 1661, 1101]},
+            "child(student_id)>parent(id)",
+        ),
         ({"rating": [1, 2, 2]}, {"id": [1, 2, 3]}, None),
         ({"id": [1, 2, 2]}, {"id": [1, 2, 3]}, None),
         ({"year": [2001, 2002, 2002]}, {"year": [1999, 1999, 2001]}, None),
