@@ -23,7 +23,7 @@ def part_view(
 ) -> None:
     """Sentence, value, chart, table and the quiet row of one part; `switch` offers other kinds of chart."""
     if heading:
-        st.subheader(escape(part.title))
+        st.header(escape(part.title))
     if _is_value(part):
         with st.container(key=f"value-{key}"):
             st.text(shown_value(part))

@@ -7,6 +7,7 @@ from typing import Any
 
 import streamlit as st
 
+from qa.planner import model as planning
 from qa.planner import payload
 from qa.settings import settings
 from qa.ui import datasets
@@ -31,7 +32,7 @@ LIMITS = {
 def model(here: Session) -> None:
     """The model, its key and its address. The key stays in this session's memory."""
     now = here.settings
-    st.subheader("Model")
+    st.header("Model")
     st.caption(
         "Without a model the offline planner answers what it fully understands, and nothing leaves this machine."
     )
@@ -43,6 +44,8 @@ def model(here: Session) -> None:
             base = st.text_input("Address (only for a model of your own)", base, placeholder="http://localhost:11434")
         if st.form_submit_button("Use it", type="primary"):
             here.overrides |= chosen(name.strip(), key.strip(), base.strip(), now.api_base)
+            if name.strip():
+                planning.warm()  # its library takes seconds to load: it does while the person goes back to ask
             st.rerun()
     state = f"Now: {plain(now.model)}" if now.model else "Now: the offline planner"
     has_key = " · a key is set for this session" if "api_key" in here.overrides else ""
@@ -66,7 +69,7 @@ def chosen(model: str, key: str, base: str, was: str | None) -> dict[str, Any]:
 
 def privacy(here: Session) -> None:
     """What a model may know of the table, and exactly what would be sent."""
-    st.subheader("What a model may see")
+    st.header("What a model may see")
     levels = list(PRIVACY)
     picked = st.radio(
         "Privacy",
@@ -94,7 +97,7 @@ def privacy(here: Session) -> None:
 
 def limits(here: Session) -> None:
     """Time, memory, rows and money. A plan over its limit is stopped and says which one."""
-    st.subheader("Limits")
+    st.header("Limits")
     top = settings()
     left, right = st.columns(2)
     for position, (field, (label, low, high)) in enumerate(LIMITS.items()):
@@ -120,7 +123,7 @@ def limits(here: Session) -> None:
 
 def calendar(here: Session) -> None:
     """The zone of `today` and the first day of a week."""
-    st.subheader("Calendar")
+    st.header("Calendar")
     zones = sorted(zoneinfo.available_timezones())
     left, right = st.columns(2)
     zone = left.selectbox(

@@ -8,7 +8,7 @@ CSS = """
 <style>
   [data-testid="stMainBlockContainer"] { max-width: 60rem; padding-top: 3.75rem; padding-bottom: 6rem; }
   [data-testid="stMainBlockContainer"] h1 { font-size: 1.9rem; letter-spacing: -0.015em; padding: .25rem 0; }
-  [data-testid="stMainBlockContainer"] h3 { font-size: 1.2rem; padding: 1rem 0 .25rem; }
+  [data-testid="stMainBlockContainer"] :is(h2, h3) { font-size: 1.2rem; padding: 1rem 0 .25rem; }
   [data-testid="stMetricValue"] { font-size: 1.6rem; }
   [data-testid="stSidebarHeader"] { height: 2.5rem; }
   [data-testid="stCaptionContainer"], [data-testid="stCaptionContainer"] p { color: inherit; }

@@ -189,7 +189,7 @@ def test_a_slow_model_is_stopped_and_the_next_question_is_answered(page: Page, s
         running = page.locator(".st-key-running")
         expect(running).to_contain_text("Asking the model", timeout=BUSY)
         expect(box).to_be_disabled()
-        wait_until(lambda: bool(provider.requests))
+        wait_until(lambda: bool(provider.requests), seconds=180)
         running.get_by_role("button", name="Stop").click()
         expect(card(page, "how many rows are there")).to_contain_text("You stopped this question")
         answer = ask(page, "and how many rows are there really")
