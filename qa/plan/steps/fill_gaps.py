@@ -12,7 +12,7 @@ import polars as pl
 from pydantic import Field
 from sqlglot import exp
 
-from qa.plan.functions.sqltools import DATE, DOUBLE, both, call, cast, is_null, when
+from qa.plan.functions.sqltools import BIGINT, DATE, DOUBLE, both, call, cast, is_null, when
 from qa.plan.literals import constant
 from qa.plan.polars_terms import order_arguments
 from qa.plan.scope import Scope
@@ -281,7 +281,8 @@ class CheckedFillGaps(CheckedStep):
         known = exp.Not(this=exp.Is(this=point.copy(), expression=exp.Null()))
         if self.unit == "category":
             return exp.select(point).from_(source).where(known).distinct()
-        low, high = exp.Min(this=point.copy()), exp.Max(this=point.copy())
+        ends = (exp.Min(this=point.copy()), exp.Max(this=point.copy()))
+        low, high = (cast(end, BIGINT) for end in ends) if self.unit == "number" else ends
         step: Any = (
             exp.Literal.number(str(self.count))
             if self.unit == "number"
