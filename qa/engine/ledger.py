@@ -13,9 +13,11 @@ from qa.engine.polars_engine import Engine, PolarsEngine, needs_row
 from qa.engine.result import Ledger
 from qa.errors import Issue, PlanError
 from qa.plan.check import CheckedPipeline
+from qa.plan.steps.join import CheckedJoin
+from qa.plan.steps.step import CheckedStep
 from qa.plan.steps.summarize import CheckedSummarize
-from qa.plan.typed import Guard, Members, Scalar, Watch
-from qa.types import Schema
+from qa.plan.typed import Aggregate, Guard, Members, Ref, Scalar, Watch
+from qa.types import Column, Schema
 
 CARRYING = frozenset({"filter", "derive", "sort", "limit", "select", "rename", "window"})
 """Steps through which a summary's support columns ride along."""
@@ -58,7 +60,25 @@ def _watched(
 ) -> tuple[list[tuple[Watch, pl.LazyFrame]], list[tuple[Guard, pl.LazyFrame]]]:
     steps = list(zip(pipeline.steps, frames, strict=False))
     tallies = [pair for step, frame in steps for pair in step.tallies(frame, engine)]
+    for index, (step, frame) in enumerate(steps):
+        if isinstance(step, CheckedJoin):
+            tallies += step.amounts(frame, engine, _summed(step.before, pipeline.steps[index + 1 :]))
     return tallies, [pair for step, frame in steps for pair in step.guarded(frame, engine)]
+
+
+def _summed(schema: Schema, later: Sequence[CheckedStep]) -> list[Column]:
+    """The columns of a table whose plain sum a later step takes."""
+    sums = {
+        metric.typed.args[0].column.id
+        for step in later
+        if isinstance(step, CheckedSummarize)
+        for metric in step.metrics
+        if isinstance(metric.typed, Aggregate)
+        and metric.typed.function == "sum"
+        and metric.typed.where is None
+        and isinstance(metric.typed.args[0], Ref)
+    }
+    return [column for column in schema if column.id in sums]
 
 
 def lets_read(lets: Mapping[str, CheckedPipeline], pipeline: CheckedPipeline) -> list[str]:
@@ -101,8 +121,10 @@ def _mentioned(value: Any) -> Iterator[str]:
 
 
 def _collected(frames: Sequence[pl.LazyFrame], engine: Engine) -> list[int]:
+    """One number a frame: a count, or an amount to two decimals."""
     results = pl.collect_all(frames, engine=engine) if frames else []
-    return [int(result.item() or 0) for result in results]
+    values = [result.item() or 0 for result in results]
+    return [value if isinstance(value, int) else round(value, 2) for value in values]
 
 
 def _known(engine: PolarsEngine, pipeline: CheckedPipeline, total: int) -> list[int | None]:

@@ -120,6 +120,8 @@ TOLD: list[tuple[str, dict[str, str], list[Step], str]] = [
     ("divisions by zero", {"t": STOCK}, [derive("sold / stock as turned")], "2 rows divide by zero"),
     ("a tie that a cut splits", {"t": SHOPS}, [top(1, "sales desc")], "1 more rows tie"),
     ("rows that met no partner", {"visits": VISITS, "people": PEOPLE}, [join("people", "inner", "code"), total([], "sum(minutes) as m")], "2 rows have no match in people"),
+    ("what the rows without a partner hold", {"visits": VISITS, "people": PEOPLE}, [join("people", "inner", "code"), total(["name"], "sum(minutes) as m")], "hold 13 of minutes"),
+    ("keys that differ in their zeros", {"a": "code,v\n7x,1\n010x,2\n", "b": "code,w\n007X,3\n010x,4\n"}, [join("b", "left", "code"), total([], "sum(v) as v")], "1 of the rows without a match have a key that differs"),
     ("a value read in another case", {"t": SHOPS}, [keep("city == 'OSLO'"), total([], "sum(sales) as s")], "Oslo"),
     ("words that stood for nothing", {"t": "item,price\ncup,1\nlid,n/a\njar,3\nmug,n/a\n"}, [total([], "sum(price) as s")], "'n/a' ×2"),
 ]  # fmt: skip

@@ -131,6 +131,11 @@ def test_g04_blank_keys_match_nothing_and_the_rest_is_counted() -> None:
     part = answered([orders, customers], BY_NAME)
     assert json_rows(part.table) == [["Bob", 20], ["Cy", 30], [None, 23]]
     assert "4 rows have no match in customers" in beside(part)
+    assert "The rows that have no match in customers hold 23 of amount" in beside(part)
+    assert (
+        "1 of the rows without a match have a key that differs from one in customers only by leading zeros"
+        in beside(part)
+    )
 
 
 @pytest.mark.parametrize("metric", ["mean(zip)", "sum(zip)"])

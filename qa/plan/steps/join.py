@@ -12,12 +12,12 @@ from sqlglot import exp
 
 from qa.plan.scope import Scope
 from qa.plan.sql_terms import name
-from qa.plan.steps.join_keys import Keys, bound_keys, key_frames, key_tables
+from qa.plan.steps.join_keys import Keys, bound_keys, key_frames, key_outputs, key_tables
 from qa.plan.steps.join_schema import Matches, joined_schema, measured, right_columns
 from qa.plan.steps.nearest import Nearest, asof, bound_nearest, sql_asof
 from qa.plan.steps.step import CheckedStep, PolarsLowering, SqlLowering, Step, StepExample, with_outputs, worded
 from qa.plan.typed import Const, Facets, Output, Watch
-from qa.types import Kind, Order
+from qa.types import Column, Kind, Order
 
 if TYPE_CHECKING:
     from qa.plan.check import CheckedPipeline
@@ -264,7 +264,48 @@ class CheckedJoin(CheckedStep):
                     right.join(left.select(list(dict.fromkeys(self.keys.left_ids))), how="anti", **back).select(size),
                 )
             )
-        return found
+        return [*found, *self.nearly(frame, lower)]
+
+    def unmatched(self, frame: pl.LazyFrame, lower: PolarsLowering) -> pl.LazyFrame:
+        left, right, _ = key_frames(self.keys, frame, self.right(lower), lower, self.step.how)
+        on: dict[str, Any] = {"left_on": list(self.keys.left_ids), "right_on": list(self.keys.right_ids)}
+        return left.join(right.select(self.keys.right_ids), how="anti", **on)
+
+    def nearly(self, frame: pl.LazyFrame, lower: PolarsLowering) -> list[tuple[Watch, pl.LazyFrame]]:
+        """Rows whose key has no match because it is written otherwise."""
+        [pair, *more] = self.keys.pairs or [None]
+        if pair is None or more or not pair.plain or pair.left.kind is not Kind.TEXT:
+            return []
+        told = Watch(
+            f"{{n}} of the rows without a match have a key that differs from one in {self.owner} only by leading zeros, "
+            "spaces or case.",
+            _ALWAYS,
+        )
+        made = [lower.terms(o.typed).alias(o.column.id) for o in key_outputs(self.keys)[1]]
+        theirs = (
+            self.right(lower)
+            .with_columns(made)
+            .select(_core(pair.right_id).alias("k"))
+            .filter(pl.col("k") != "")
+            .unique()
+        )
+        ours = self.unmatched(frame, lower).select(_core(pair.left_id).alias("k"))
+        return [(told, ours.join(theirs, on="k", how="semi").select(pl.len().cast(pl.Int64).alias("n")))]
+
+    def amounts(
+        self, frame: pl.LazyFrame, lower: PolarsLowering, summed: Sequence[Column]
+    ) -> list[tuple[Watch, pl.LazyFrame]]:
+        """What the rows without a match hold of the columns that are summed later."""
+        if self.step.how not in ("inner", "left") or self.near is not None:
+            return []
+        lost = self.unmatched(frame, lower)
+        return [
+            (
+                Watch(f"The rows that have no match in {self.owner} hold {{n}} of {column.name}.", _ALWAYS),
+                lost.select(pl.col(column.id).sum().alias("n")),
+            )
+            for column in summed
+        ]
 
     def without_key(self, frame: pl.LazyFrame, lower: PolarsLowering) -> list[tuple[Watch, pl.LazyFrame]]:
         """Rows that an anti join keeps because a key is missing, which matches nothing."""
@@ -293,3 +334,8 @@ class CheckedJoin(CheckedStep):
             return self.describe()
         left, right = ("many" if n > 1 else "one" for n in (self.matches.left, self.matches.right))
         return f"{left} row{'s' if left == 'many' else ''} here to {right} of {self.owner}"
+
+
+def _core(id: str) -> pl.Expr:
+    """A text key without what people write differently: case, outer spaces, leading zeros."""
+    return pl.col(id).cast(pl.String).str.to_lowercase().str.strip_chars().str.strip_chars_start("0")
