@@ -14,7 +14,7 @@ from tests.agreement import agreed
 from tests.property.plans import PLANS_A_CASE, Drawn, cases, shown
 from tests.property.steps import MAKERS
 
-RUNS = int(os.environ.get("PLANS", "200"))
+RUNS = int(os.environ.get("PLANS", "2000"))
 """Plans a run; more with PLANS=100000, others with SEED=7."""
 SEED = os.environ.get("SEED")
 
