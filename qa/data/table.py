@@ -12,7 +12,6 @@ from pydantic import BaseModel, ConfigDict
 
 from qa.types import Column, Kind, Role
 
-
 BIG = 1_000_000
 """Rows from which a column is not held to find its values."""
 

@@ -121,7 +121,9 @@ def check_metrics(scope: Scope, texts: Sequence[str], keys: Sequence[Output], is
     for index, text in enumerate(texts):
         with issues:
             named = parse_named(text)
-            typed = Binder(inner, "metric", dict(outer), by_time, keyed=bool(keys)).formula(split_as(text)[0], f"metrics[{index}]")
+            typed = Binder(inner, "metric", dict(outer), by_time, keyed=bool(keys)).formula(
+                split_as(text)[0], f"metrics[{index}]"
+            )
             made = output(scope, typed, named.name, text)
             metrics.append(made)
             outer[named.name] = typed

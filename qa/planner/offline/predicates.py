@@ -9,6 +9,7 @@ from qa.planner.offline import formula as write
 from qa.planner.offline.index import TableIndex
 from qa.planner.offline.lexicon import Lexicon
 from qa.planner.offline.link import Linker
+from qa.planner.offline.links import is_year
 from qa.planner.offline.nodes import FLIP, Filter, Node, condition_of
 from qa.planner.offline.text import header_words, quoted_spans
 from qa.types import Column, Kind, Role
@@ -237,6 +238,8 @@ class Predicates:
                 column = self.column(row[at + 2].columns[0][0])
                 said = row[at + 1].link.tag("SUPOF")
                 direction = self.lex.superlatives[tuple(said.split())][0] if said else row[at + 1].op
+                if said and turned(self.lex, self.lex.superlatives[tuple(said.split())][1], column):
+                    direction = MIRROR[direction]
                 dated = column.kind.temporal or column.role is Role.YEAR
                 if dated and any(n.letter in "Cn" for n in row[:at]):
                     name = self.name(column.id)
@@ -311,7 +314,12 @@ class Predicates:
             if said is not None and nxt < len(row) and row[nxt].letter == "N":
                 op = self.lex.comparatives[tuple(said.split())][0]
                 id = self._measure(said, self.lex.comparatives)
-                if id:
+                other_end = bool(id) and turned(
+                    self.lex, self.lex.comparatives[tuple(said.split())][1], self.column(id or "")
+                )
+                if other_end:
+                    op = MIRROR[op]
+                if id and not (other_end and not is_year(row[nxt].link.number)):
                     value = Node(
                         "N" if op == "=" else "Q",
                         row[nxt].links,
@@ -430,6 +438,17 @@ class Predicates:
         if at + 1 < len(row) and row[at + 1].link.tag("RATE") is not None:
             return False
         return not (grouped or (before in "GSH" and before != "") or (after in "b>VNQ" and after != ""))
+
+
+MIRROR = {">": "<", "<": ">", ">=": "<=", "<=": ">=", "max": "min", "min": "max"}
+"""the other way round: who is older has the higher age, but the earlier year of birth"""
+
+
+def turned(lex: Lexicon, groups: Sequence[Sequence[str]], column: Column) -> bool:
+    """True when a column measures an adjective from its other end: only a later group of its words names it."""
+    named = {lex.root(word) for word in header_words(column.name)}
+    hits = [bool(named & {lex.root(w) for word in group for w in word.split()}) for group in groups]
+    return any(hits) and not hits[0]
 
 
 def measured_column(index: TableIndex, lex: Lexicon, groups: Sequence[Sequence[str]]) -> str | None:

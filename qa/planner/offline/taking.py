@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from qa.planner.offline import formula as write
 from qa.planner.offline.core import Asked, Grounds, NotRead, skip
 from qa.planner.offline.nodes import Node
-from qa.planner.offline.predicates import measured_column
+from qa.planner.offline.predicates import MIRROR, measured_column, turned
 from qa.planner.offline.text import header_words
 from qa.types import Kind
 
@@ -177,11 +177,15 @@ class Taking(Grounds):
             nxt += 1
         if nxt < len(row) and row[nxt].letter == "C" and self._about(row[nxt], groups):
             asked.value = True
+            if turned(self.lex, groups, self.linker.column(row[nxt].columns[0][0])):
+                direction = MIRROR[direction]
             asked.supers.append((direction, "column", row[nxt]))
             return nxt + 1
         id = measured_column(self.index, self.lex, groups)
         if id is None:
             raise NotRead(row[at].text)
+        if turned(self.lex, groups, self.linker.column(id)):
+            direction = MIRROR[direction]
         unit = nxt
         while unit < len(row) and row[unit].letter != "p":
             unit += 1

@@ -80,3 +80,29 @@ def test_the_shop_answers(question: str, expected: list[list[Any]], answered: An
         row[0] if isinstance(row[0], str) else pytest.approx(row[0]) for row in expected
     ]
     assert [row[-1] for row in found] == [pytest.approx(row[-1]) for row in expected]
+
+
+CARS = "car,year,price\nA,1990,100\nB,2005,300\nC,1970,50\nD,2020,900\n"
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("what is the oldest car", [["C"]]),
+        ("what is the newest car", [["D"]]),
+        ("cars older than 2000", [["A"], ["C"]]),
+        ("how many cars are newer than 1980", [[3]]),
+        ("average price of the cars from the oldest year", [[50.0]]),
+    ],
+)
+def test_the_oldest_has_the_earliest_year(
+    question: str, expected: list[list[Any]], tmp_path: Path, answered: Answered
+) -> None:
+    (tmp_path / "cars.csv").write_text(CARS)
+    cars = list(gather([tmp_path / "cars.csv"]))
+    assert answered(plan(question, cars), cars) == expected
+
+
+def test_an_age_is_no_year(tmp_path: Path) -> None:
+    (tmp_path / "cars.csv").write_text(CARS)
+    assert plan("how many cars are older than 30", list(gather([tmp_path / "cars.csv"])))["reply"] == "decline"
