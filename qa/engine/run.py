@@ -11,6 +11,7 @@ import polars as pl
 from qa.engine.few_rows import few_rows
 from qa.engine.incomplete import incomplete_periods
 from qa.engine.ledger import counted, support_of
+from qa.engine.looked_up import looked_up_sums
 from qa.engine.polars_code import NoScript, script
 from qa.engine.polars_engine import PolarsEngine, in_order, needs_row, needs_row_inside, part_frame, tidy, uses_row
 from qa.engine.result import PartResult
@@ -124,7 +125,7 @@ def _part(
     warnings = [*found.warnings, *incomplete_periods(engine, plan, part, cells, not truncated), *few_rows(engine, plan, part, cells, held)] if found else []  # fmt: skip
     return PartResult(
         frame=frame, checked=part, total_rows=total, truncated=truncated, ledger=found.ledger if found else (),
-        support=held, notes=part.notes, warnings=tuple(warnings),
+        support=held, notes=(*part.notes, *looked_up_sums(plan, part)), warnings=tuple(warnings),
         sql=_sql(plan, index) if code else "", polars=_polars(plan, index) if code else "", ms=elapsed,
     )  # fmt: skip
 
