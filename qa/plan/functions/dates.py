@@ -40,7 +40,7 @@ _EVERY = {
     "quarter": "1q",
     "year": "1y",
 }
-_OFFSET = {
+OFFSET = {
     "second": "s",
     "minute": "m",
     "hour": "h",
@@ -152,7 +152,7 @@ def _add_gives(call: Call) -> Facets:
 def _add(call: Call, d: pl.Expr, n: pl.Expr, unit: str) -> pl.Expr:
     word = _unit(unit)
     start = d.cast(pl.Datetime("us")) if _add_gives(call).kind is Kind.DATETIME and call.first.kind is Kind.DATE else d
-    step = pl.concat_str([n.cast(pl.Int64).cast(pl.String), pl.lit(_OFFSET[word])])
+    step = pl.concat_str([n.cast(pl.Int64).cast(pl.String), pl.lit(OFFSET[word])])
     if call.first.zone is None or word not in CALENDAR:
         return start.dt.offset_by(step)
     # Days and longer move the wall clock. Of a repeated hour it is the second, as in SQL; a skipped one is missing.

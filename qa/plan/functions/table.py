@@ -181,21 +181,8 @@ def row(
     missing: str = "Missing in, missing out.", examples: tuple[Example, ...] = (), words: tuple[str, ...] = (), **flags: Any,
 ) -> Function:  # fmt: skip
     """A row function."""
-    given, options = params(signature)
-    return Function(
-        name,
-        "row",
-        given,
-        options,
-        fixed(gives) if isinstance(gives, Kind) else gives,
-        polars,
-        sql,
-        doc,
-        missing,
-        examples,
-        words,
-        **flags,
-    )
+    result = fixed(gives) if isinstance(gives, Kind) else gives
+    return Function(name, "row", *params(signature), result, polars, sql, doc, missing, examples, words, **flags)
 
 
 def aggregate(
@@ -203,21 +190,8 @@ def aggregate(
     missing: str = "Missing values are skipped; of nothing it is missing.", examples: tuple[Example, ...] = (), words: tuple[str, ...] = (), **flags: Any,
 ) -> Function:  # fmt: skip
     """An aggregate; every aggregate also takes `where=` and `by=`."""
-    given, options = params(signature)
-    return Function(
-        name,
-        "aggregate",
-        given,
-        options,
-        maybe(gives) if isinstance(gives, Kind) else gives,
-        polars,
-        sql,
-        doc,
-        missing,
-        examples,
-        words,
-        **flags,
-    )
+    result = maybe(gives) if isinstance(gives, Kind) else gives
+    return Function(name, "aggregate", *params(signature), result, polars, sql, doc, missing, examples, words, **flags)
 
 
 def window(
@@ -225,18 +199,5 @@ def window(
     missing: str, examples: tuple[Example, ...] = (), words: tuple[str, ...] = (), **flags: Any,
 ) -> Function:  # fmt: skip
     """A window function, for `window` steps."""
-    given, options = params(signature)
-    return Function(
-        name,
-        "window",
-        given,
-        options,
-        maybe(gives) if isinstance(gives, Kind) else gives,
-        polars,
-        sql,
-        doc,
-        missing,
-        examples,
-        words,
-        **flags,
-    )
+    result = maybe(gives) if isinstance(gives, Kind) else gives
+    return Function(name, "window", *params(signature), result, polars, sql, doc, missing, examples, words, **flags)

@@ -12,6 +12,7 @@ import polars as pl
 from pydantic import Field
 from sqlglot import exp
 
+from qa.plan.functions.dates import OFFSET
 from qa.plan.functions.sqltools import BIGINT, DATE, DOUBLE, both, call, cast, is_null, when
 from qa.plan.literals import constant
 from qa.plan.polars_terms import order_arguments
@@ -22,16 +23,6 @@ from qa.plan.steps.step import CheckedStep, PolarsLowering, SqlLowering, Step, S
 from qa.plan.typed import Aggregate, Apply, Facets, Guard, Ref, Typed, facets_of
 from qa.types import Column, Kind, Order
 
-_EVERY = {
-    "second": "s",
-    "minute": "m",
-    "hour": "h",
-    "day": "d",
-    "week": "w",
-    "month": "mo",
-    "quarter": "q",
-    "year": "y",
-}
 MOST = 5_000_000
 """Rows that a completed grid may have."""
 _MONTHS = ("month", "quarter", "year")
@@ -126,7 +117,7 @@ class FillGaps(Step):
             return 1, "category"
         match = re.fullmatch(r"\s*(\d+)?\s*([a-z]*?)s?\s*", self.every)
         count, unit = (int(match[1] or 1), match[2] or "number") if match else (0, "")
-        fits = {Kind.DATE: ("day", "week", *_MONTHS), Kind.DATETIME: tuple(_EVERY), Kind.INTEGER: ("number",)}.get(
+        fits = {Kind.DATE: ("day", "week", *_MONTHS), Kind.DATETIME: tuple(OFFSET), Kind.INTEGER: ("number",)}.get(
             column.kind, ()
         )
         if count < 1 or unit not in fits or column.zone:
@@ -229,7 +220,7 @@ class CheckedFillGaps(CheckedStep):
             ).cast(pl.Int64)
             ranges = pl.int_ranges(pl.col("a"), end + 1, self.count, dtype=pl.Int64)
         else:
-            every = f"{self.count}{_EVERY[self.unit]}"
+            every = f"{self.count}{OFFSET[self.unit]}"
             ranges = (
                 pl.date_ranges("a", "b", every)
                 if self.column.kind is Kind.DATE

@@ -137,12 +137,9 @@ def _topped(part: Part, rest: list[Node], reader: Reader) -> bool:
 def _aggregated(part: Part, rest: list[Node], reader: Reader) -> bool:
     """Another aggregate of the same column."""
     step = _step(part, "summarize")
-    if step is None or len(step["metrics"]) != 1:
-        return False
-    formula = step["metrics"][0].rpartition(" as ")[0] or step["metrics"][0]
-    call = CALL.match(formula)
+    call = _only_call(step)
     column = next((c for c in reader.index.columns if call and write.name(c.name) == call["argument"]), None)
-    if column is None:
+    if step is None or column is None:
         return False
     _renamed(part, step, reader.aggregate(rest[0].op, column))
     return True
@@ -152,13 +149,18 @@ def _measured(part: Part, rest: list[Node], reader: Reader) -> bool:
     """The same aggregate of another column."""
     step = _step(part, "summarize")
     column = reader.column(rest[0])
-    if step is None or len(step["metrics"]) != 1 or not column.kind.numeric:
-        return False
-    call = CALL.match(step["metrics"][0].rpartition(" as ")[0] or step["metrics"][0])
-    if call is None or call["fn"] not in NAMES:
+    call = _only_call(step)
+    if step is None or call is None or call["fn"] not in NAMES or not column.kind.numeric:
         return False
     _renamed(part, step, reader.aggregate(call["fn"], column))
     return True
+
+
+def _only_call(step: dict[str, Any] | None) -> re.Match[str] | None:
+    """The only metric of a summary as the call of one function, else None."""
+    if step is None or len(step["metrics"]) != 1:
+        return None
+    return CALL.match(step["metrics"][0].rpartition(" as ")[0] or step["metrics"][0])
 
 
 def _renamed(part: Part, step: dict[str, Any], metric: tuple[str, str]) -> None:
