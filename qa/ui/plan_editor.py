@@ -43,8 +43,10 @@ def editor(here: Session, entry: Entry, dataset: Dataset) -> None:
             if rebuilt:  # other controls; a typed change keeps its own, and the cursor in it
                 _redraw(here, entry)
         issues = problems(changed, dataset)
-        show_issues(issues)
-        if better := _meant(changed, issues, stamp):
+        with st.container():  # one place however much is said, so that the buttons below keep theirs
+            show_issues(issues)
+            better = _meant(changed, issues, stamp)
+        if better:
             versions.append(better)
             _redraw(here, entry)
         _buttons(here, entry, dataset, versions, ready=not issues)

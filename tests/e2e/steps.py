@@ -55,11 +55,16 @@ def upload(page: Page, *files: Path) -> None:
 
 
 def download(page: Page, card: Locator, format: str) -> bytes:
+    button = page.get_by_test_id("stPopoverBody").get_by_role("button", name=format, exact=True)
     card.get_by_role("button", name="Download", exact=True).click()
+    expect(button).to_be_visible(timeout=BUSY)
+    settled(page)  # a file that is made on request belongs to the run that drew its button
     with page.expect_download(timeout=BUSY) as waiting:
-        page.get_by_test_id("stPopoverBody").get_by_role("button", name=format, exact=True).click()
+        button.click()
     path = waiting.value.path()
     page.keyboard.press("Escape")
+    expect(button).to_have_count(0, timeout=BUSY)
+    settled(page)
     return Path(path).read_bytes()
 
 
