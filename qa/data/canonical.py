@@ -96,11 +96,24 @@ def recall(folder: Path, digest: str) -> list[Table] | None:
     except (OSError, ValueError):
         return None
     tables = [_from_json(record, folder) for record in entry["tables"]]
-    if not all(table.path.exists() for table in tables):
+    if not all(_holds(table) for table in tables):
         return None
     for path in (index, *(table.path for table in tables if table.path.parent == folder)):
         os.utime(path)
     return tables
+
+
+def _holds(table: Table) -> bool:
+    """Whether the Parquet is there, with the columns and rows that its entry tells of."""
+    try:
+        found = pl.scan_parquet(table.path)
+        names = set(found.collect_schema().names())
+        return (
+            all(column.id in names for column in table.columns)
+            and found.select(pl.len()).collect().item() == table.rows
+        )
+    except (OSError, pl.exceptions.PolarsError):
+        return False
 
 
 def prune(folder: Path, most: int = CACHE_BYTES, spare: str = "") -> None:

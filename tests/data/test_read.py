@@ -5,9 +5,11 @@ from __future__ import annotations
 import gzip
 import random
 import threading
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 from qa.data.read import Limits, ReadOptions, load, load_isolated
@@ -55,13 +57,24 @@ def test_a_second_visit_reads_the_cache_and_equal_bytes_may_have_two_names(tmp_p
     assert {path: path.stat().st_size for path in cache.iterdir()} == written
 
 
-def test_a_cache_entry_that_was_damaged_is_read_again(tmp_path: Path) -> None:
+DAMAGES: dict[str, Callable[[Path], object]] = {
+    "gone": lambda path: path.unlink(),
+    "cut short": lambda path: path.write_bytes(path.read_bytes()[:200]),
+    "a column short": lambda path: pl.read_parquet(path).drop("c1").write_parquet(path),
+    "a row short": lambda path: pl.read_parquet(path).head(2).write_parquet(path),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES)
+def test_a_cache_entry_that_was_damaged_is_read_again(tmp_path: Path, damage: Callable[[Path], object]) -> None:
     cache = tmp_path / "cache"
     (tmp_path / "a.csv").write_text(SMALL)
-    load(tmp_path / "a.csv", cache=cache)
+    [first] = load(tmp_path / "a.csv", cache=cache)
     for path in cache.glob("*.parquet"):
-        path.unlink()
-    assert load(tmp_path / "a.csv", cache=cache)[0].frame.height == 3
+        damage(path)
+    [again] = load(tmp_path / "a.csv", cache=cache)
+    assert again.frame.equals(first.frame)
+    assert (again.frame.height, again.frame["amount"].sum()) == (3, 60)
 
 
 def test_the_isolated_reader_gives_the_same_table_and_tells_its_progress(tmp_path: Path) -> None:
