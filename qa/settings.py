@@ -59,6 +59,10 @@ class Settings(BaseSettings):
     crosscheck_rows: int = Field(
         5_000_000, description="above this many input rows the cross-check waits to be asked for"
     )
+    crosscheck_seconds: float = Field(20, description="seconds the cross-check may run before it is given up")
+    crosscheck_wait: float = Field(
+        0.3, description="seconds the page waits for the cross-check before it shows the answer as being checked"
+    )
     result_rows: int = Field(10_000, description="rows of a result that are shown and handed out")
     upload_mb: int = Field(200, description="MB an uploaded file may have")
     zone: str = Field("UTC", description="IANA zone for today and relative periods")

@@ -35,6 +35,7 @@ def own_folders(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     ]:
         del os.environ[name]
     os.environ |= {"QA_AUDIT": str(folder / "audit.sqlite"), "QA_CACHE": str(folder / "cache")}
+    os.environ["QA_CROSSCHECK_WAIT"] = "20"  # a busy machine shows the same page as an idle one
     yield
     os.environ.clear()
     os.environ |= kept

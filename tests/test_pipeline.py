@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from qa import pipeline
+from qa.answer.answer import CHECKING, Answer
 from qa.audit import Audit
 from qa.data.read import load
 from qa.data.semantics import Semantics, VerifiedQuestion
@@ -44,6 +46,61 @@ def plan(*steps: dict[str, Any], **more: Any) -> dict[str, Any]:
 
 
 TOTAL = plan({"op": "summarize", "by": ["region"], "metrics": ["sum(amount) as total"]}, reading="all orders")
+
+
+class Misreported(Pool):
+    """A pool that tells the second engine of other rows than it gave."""
+
+    def crosscheck(self, reply: Any, tables: Any, results: Any, **more: Any) -> Any:
+        frames = [replace(result, frame=result.frame.fill_null(7)) for result in results]
+        return super().crosscheck(reply, tables, frames, **more)
+
+
+AT_ONCE = {"crosscheck_wait": 0}
+BEING_CHECKED = (None, CHECKING)
+
+
+def test_an_answer_can_be_shown_before_its_verdict(tables: list[Table], pool: Pool, own: Settings) -> None:
+    shown: list[Answer] = []
+    at_once = own.model_copy(update=AT_ONCE)
+    answer = pipeline.run_plan(TOTAL, tables, settings=at_once, pool=pool, early=shown.append)
+    (before,) = shown
+    first, last = before.parts[0].checks[0], answer.parts[0].checks[0]
+    assert ((first.passed, first.detail), last.passed) == (BEING_CHECKED, True)
+    assert (before.audit_id, before.result_hash) == (answer.audit_id, answer.result_hash)
+    record = Audit(own.audit).get(answer.audit_id or "")
+    assert record is not None and record["parts"][0]["checks"][0]["passed"] is True and record["verdict"]
+    assert not list(Audit(own.audit).verify())
+
+
+def test_an_answer_that_was_shown_is_withdrawn_when_the_engines_disagree(tables: list[Table], own: Settings) -> None:
+    shown: list[Answer] = []
+    wrong = Misreported(Settings(workers=1))
+    try:
+        at_once = own.model_copy(update=AT_ONCE)
+        answer = pipeline.run_plan(TOTAL, tables, settings=at_once, pool=wrong, early=shown.append)
+        waited = pipeline.run_plan(TOTAL, tables, settings=at_once, pool=wrong)
+    finally:
+        wrong.close()
+    assert (shown[0].status, answer.status, waited.status) == ("answered", "failed", "failed")
+    assert "The answer that was shown is withdrawn" in (answer.reason or "") and not answer.parts
+    assert (waited.reason or "").startswith("The two engines gave different results")
+    audit = Audit(own.audit)
+    record = audit.get(answer.audit_id or "")
+    assert record is not None and (record["status"], record["issues"][0]["code"]) == ("failed", "engines_disagree")
+    assert [row["status"] for row in audit.list()] == ["failed", "failed"]
+    assert audit.list(status="answered") == [] and audit.totals()["statuses"] == {"failed": 2}
+    assert not list(audit.verify())
+
+
+def test_a_cross_check_past_its_time_says_so(tables: list[Table], own: Settings) -> None:
+    hasty = Pool(Settings(workers=1, crosscheck_seconds=1e-9))
+    try:
+        answer = pipeline.run_plan(TOTAL, tables, settings=own, pool=hasty)
+    finally:
+        hasty.close()
+    check = answer.parts[0].checks[0]
+    assert (check.passed, "took longer than its time" in check.detail) == (None, True)
 
 
 def test_a_question_becomes_a_checked_recorded_answer(tables: list[Table], pool: Pool, own: Settings) -> None:

@@ -40,6 +40,10 @@ class LedgerRow(Part):
     note: str
 
 
+CHECKING = "Being checked: the second engine is still at it."
+"""The detail of a cross-check that is not done when an answer is shown."""
+
+
 class CheckResult(Part):
     """One thing that was verified. `passed` None means it was not run, and `detail` says why."""
 

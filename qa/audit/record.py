@@ -61,6 +61,30 @@ def question_record(answer: Answer) -> dict[str, Any]:
     }
 
 
+def verdict_record(about: str, answer: Answer) -> dict[str, Any]:
+    """The body of a record that says how the cross-check of an answer ended that was shown before it was done."""
+    return {
+        "kind": "verdict",
+        "about": about,
+        "status": answer.status,
+        "reason": answer.reason,
+        "issues": [issue.as_dict() for issue in answer.issues],
+        "checks": [[check.model_dump(mode="json") for check in part.checks] for part in answer.parts],
+        "timings": answer.timings,
+    }
+
+
+def with_verdict(body: dict[str, Any], verdict: dict[str, Any] | None) -> dict[str, Any]:
+    """A question's body with what its later verdict found, and where that is recorded."""
+    if verdict is None:
+        return body
+    told = {name: verdict[name] for name in ("status", "reason", "issues", "timings")}
+    parts = [
+        part | {"checks": checks} for part, checks in zip(body.get("parts") or [], verdict["checks"], strict=False)
+    ]
+    return body | told | {"parts": parts or body.get("parts"), "verdict": {"id": verdict["id"], "at": verdict["at"]}}
+
+
 def feedback_record(about: str, verdict: str, note: str) -> dict[str, Any]:
     """The body of a record that says what a person thought of an answer."""
     return {"kind": "feedback", "about": about, "verdict": verdict, "note": note[:2000]}

@@ -14,7 +14,7 @@ from typing import Any, Literal, TextIO
 
 from qa.answer.answer import Answer
 from qa.audit.chain import START, Head, Link, broken_links, export_line, head_line, link_hash, name, read_body, seal
-from qa.audit.record import canonical, feedback_record, question_record, without_keys
+from qa.audit.record import canonical, feedback_record, question_record, verdict_record, with_verdict, without_keys
 from qa.errors import Issue, QAError
 
 Records = list[dict[str, Any]]
@@ -46,6 +46,10 @@ create index if not exists by_session on records (session, seq);
 create index if not exists by_about on records (about);
 create table if not exists head (only_row integer primary key check (only_row = 1), count integer, hash text, seal text);
 """
+QUESTIONS = f"""(select seq, {", ".join(name for name in SUMMARY if name != "status")}, coalesce((select v.status from records v
+    where v.about = q.id and v.kind = 'verdict' order by v.seq desc limit 1), q.status) as status
+    from records q where kind = 'question')"""
+"""The questions, each with the status that the verdict left it with."""
 
 
 class AuditUnavailable(QAError):
@@ -69,6 +73,10 @@ class Audit:
         Raises AuditUnavailable when the file cannot be written.
         """
         return self._append(without_keys(question_record(answer), secrets), session)
+
+    def conclude(self, id: str, answer: Answer, session: str) -> str:
+        """Append how the cross-check of a recorded answer ended; the question is read with it from then on."""
+        return self._append(without_keys(verdict_record(id, answer)), session)
 
     def feedback(
         self, id: str, verdict: Literal["right", "wrong"], note: str = "", *, session: str | None = None
@@ -95,7 +103,7 @@ class Audit:
         query = f"""
             select seq, {", ".join(SUMMARY)}, (select json_extract(f.body, '$.verdict') from records f
                 where f.about = r.id and f.kind = 'feedback' order by f.seq desc limit 1) as verdict
-            from records r where kind = 'question' and (:session is null or session = :session)
+            from {QUESTIONS} r where (:session is null or session = :session)
                 and (:status is null or status = :status) and (:before is null or seq < :before)
                 and (:words is null or question like :words escape '!' or model like :words escape '!' or status like :words escape '!')
             order by seq desc limit :limit"""
@@ -115,7 +123,11 @@ class Audit:
                 "select body from records where about = ? and kind = 'feedback' order by seq", (id,)
             )
             opinions = [json.loads(body) for (body,) in said]
+            ended = database.execute(
+                "select body from records where about = ? and kind = 'verdict' order by seq desc limit 1", (id,)
+            ).fetchone()
         body = read_body(_link(row)) or {"id": row["id"], "unreadable": True}
+        body = with_verdict(body, json.loads(ended["body"]) if ended else None)
         kept = ("id", "at", "verdict", "note")
         return body | {
             "hash": row["hash"],
@@ -125,7 +137,7 @@ class Audit:
 
     def totals(self, session: str | None = None) -> dict[str, Any]:
         """Number of questions, of each status, tokens in and out, US dollars where known."""
-        chosen = "from records where kind = 'question' and (:session is null or session = :session)"
+        chosen = f"from {QUESTIONS} where (:session is null or session = :session)"
         values = {"session": session}
         with self._open() as database:
             statuses = dict(database.execute(f"select status, count(*) {chosen} group by status", values).fetchall())

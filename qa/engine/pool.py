@@ -208,7 +208,8 @@ class Pool:
         frames = tuple(result.frame for result in results)
         most = max((frame.height for frame in frames), default=0)
         job = self._job("crosscheck", reply, tables, clock, metrics, max(most, 1), frames)
-        value: list[Check] = self._do(job, Asker(session, tick, queued))
+        within = min(self.settings.crosscheck_seconds, self.settings.query_seconds)
+        value: list[Check] = self._do(job, Asker(session, tick, queued), within)
         return value
 
     def _job(
@@ -221,13 +222,13 @@ class Pool:
         moment = clock or today_clock(self.settings.zone, self.settings.week_start)
         return Job(kind, as_json(reply), dict(tables), moment, rows, dict(metrics or {}), frames)
 
-    def _do(self, job: Job, asker: Asker) -> Any:
+    def _do(self, job: Job, asker: Asker, seconds: float | None = None) -> Any:
         address = self._cluster(job)
         if address is not None and (job.kind != "crosscheck" or _lies_there(job.tables)):
             return self._do_there(job, address, asker)
         worker = self._take(asker)
         try:
-            done = worker.ask(job, self.settings.query_seconds, asker.tick)
+            done = worker.ask(job, seconds or self.settings.query_seconds, asker.tick)
         except BaseException:
             self._give_back(worker, asker, fit=False)
             raise

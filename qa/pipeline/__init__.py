@@ -16,7 +16,7 @@ from qa.data.table import Table
 from qa.engine.pool import Pool, shared
 from qa.errors import PlanError
 from qa.pipeline.answering import finished
-from qa.pipeline.desk import Desk, Found, Progress, silent
+from qa.pipeline.desk import Desk, Early, Found, Progress, silent
 from qa.pipeline.planning import planned_reply
 from qa.plan.check import today_clock
 from qa.plan.plan import PlanReply, parse_reply
@@ -46,15 +46,17 @@ def ask(
     semantics: Mapping[str, Semantics] | None = None,
     budget: Budget | None = None,
     record: bool = True,
+    early: Early | None = None,
 ) -> Answer:
     """The answer to a question about tables.
 
     `planner` is `offline` or `model` (default: the model when one is set). `saved_reply` is a model's reply to
     use instead of calling one. `semantics` are the tables' semantic files by name: their verified questions are
-    tried first, their send rules bind the payload. `budget` caps what the model may cost. Whatever goes wrong is in the answer's status and issues; nothing is raised but
-    what `progress` raises.
+    tried first, their send rules bind the payload. `budget` caps what the model may cost. `early` is given the
+    answer when its cross-check takes longer than `crosscheck_wait`; without it the answer waits for the verdict.
+    Whatever goes wrong is in the answer's status and issues; nothing is raised but what `progress` raises.
     """
-    desk = _desk(tables, settings, pool, clock, progress, semantics, session)
+    desk = _desk(tables, settings, pool, clock, progress, semantics, session, early)
     found = desk.clocked("plan", lambda: planned_reply(desk, question, planner, history, saved_reply, budget))
     return finished(desk, question, found, session, record)
 
@@ -71,9 +73,10 @@ def run_plan(
     clock: Clock | None = None,
     semantics: Mapping[str, Semantics] | None = None,
     record: bool = True,
+    early: Early | None = None,
 ) -> Answer:
     """The answer that a plan gives, without a planner: an edited plan, a shared link, a program's own."""
-    desk = _desk(tables, settings, pool, clock, progress, semantics, session)
+    desk = _desk(tables, settings, pool, clock, progress, semantics, session, early)
     try:
         parsed = reply if isinstance(reply, PlanReply) else parse_reply(reply)
         found = Found(parsed, planner="plan")
@@ -90,6 +93,7 @@ def _desk(
     progress: Progress | None,
     semantics: Mapping[str, Semantics] | None,
     session: str,
+    early: Early | None,
 ) -> Desk:
     own = settings or process_settings()
     return Desk(
@@ -100,6 +104,7 @@ def _desk(
         progress or silent,
         semantics or {},
         session,
+        early,
     )
 
 

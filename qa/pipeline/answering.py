@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
@@ -16,19 +16,48 @@ from qa.engine.pool import EngineFault, Stopped
 from qa.engine.result import Check, PartResult
 from qa.errors import Issue, LimitExceeded, PlanError, QAError
 from qa.pipeline.as_read import as_read
+from qa.pipeline.checking import verdicts
 from qa.pipeline.desk import Desk, Found
 from qa.plan.check import CheckedPipeline
 from qa.plan.plan import ClarifyReply, DeclineReply, PlanReply, as_json
 
+Show = Callable[[Answer], None]
+
 
 def finished(desk: Desk, question: str, found: Found, session: str, record: bool) -> Answer:
-    answer = _answer(desk, question, found)
+    """The answer with its verdict. `desk.early` is given it before, when the second engine needs longer than a moment."""
+    shown: list[Answer] = []
+
+    def show(answer: Answer) -> None:
+        stamped = _stamped(desk, found, answer)
+        shown.append(_recorded(desk, stamped, session) if record else stamped)
+        if desk.early is not None:
+            desk.early(shown[0])
+
+    answer = _stamped(desk, found, _answer(desk, question, found, show if desk.early is not None else None))
+    if not shown:
+        return _recorded(desk, answer, session) if record else answer
+    return _concluded(desk, shown[0], answer, session)
+
+
+def _stamped(desk: Desk, found: Found, answer: Answer) -> Answer:
     desk.timings["total"] = round((time.perf_counter() - desk.started) * 1000, 2)
-    answer = answer.model_copy(update={
-        "attempts": found.attempts, "planner": found.planner, "model": found.model, "timings": dict(desk.timings),
+    return answer.model_copy(update={
+        "attempts": (*found.attempts, *answer.attempts), "planner": found.planner, "model": found.model, "timings": dict(desk.timings),
         "digests": {name: table.digest for name, table in desk.tables.items()},
     })  # fmt: skip
-    return _recorded(desk, answer, session) if record else answer
+
+
+def _concluded(desk: Desk, shown: Answer, answer: Answer, session: str) -> Answer:
+    """The verdict on an answer that was shown already, on the record after it."""
+    answer = answer.model_copy(update={"audit_id": shown.audit_id})
+    if shown.audit_id is None:
+        return answer
+    try:
+        Audit(desk.settings.audit).conclude(shown.audit_id, answer, session)
+    except QAError as error:
+        return answer.model_copy(update={"issues": (*answer.issues, *error.issues)})
+    return answer
 
 
 def _recorded(desk: Desk, answer: Answer, session: str) -> Answer:
@@ -41,10 +70,10 @@ def _recorded(desk: Desk, answer: Answer, session: str) -> Answer:
         return answer.model_copy(update={"issues": (*answer.issues, *error.issues)})
 
 
-def _answer(desk: Desk, question: str, found: Found) -> Answer:
+def _answer(desk: Desk, question: str, found: Found, show: Show | None) -> Answer:
     match found.reply:
         case PlanReply() as reply:
-            return _run(desk, question, reply, found)
+            return _run(desk, question, reply, found, show)
         case ClarifyReply() as back:
             options = tuple(
                 Option(label=o.label, reply=None if o.parts is None else as_json(PlanReply(lets=o.lets, parts=o.parts)))
@@ -70,7 +99,14 @@ def _failed(question: str, issues: Sequence[Issue], reply: PlanReply | None = No
     )
 
 
-def _run(desk: Desk, question: str, reply: PlanReply, found: Found) -> Answer:
+def _run(desk: Desk, question: str, reply: PlanReply, found: Found, show: Show | None) -> Answer:
+    drafts: list[Answer] = []
+
+    def draft(checks: Sequence[Check]) -> None:
+        drafts.append(_told(desk, question, reply, results, checks, found))
+        assert show is not None
+        show(drafts[0])
+
     try:
         results: list[PartResult] = desk.clocked(
             "run",
@@ -78,7 +114,7 @@ def _run(desk: Desk, question: str, reply: PlanReply, found: Found) -> Answer:
                 reply, desk.tables, clock=desk.clock, metrics=desk.metrics, tick=desk.tick("run"), **desk.asker
             ),
         )
-        checks = _crosschecked(desk, reply, results)
+        checks = verdicts(desk, reply, results, draft if show is not None else None)
     except Stopped:
         return Answer(status="failed", question=question, reason="You stopped this question before it was answered.")
     except PlanError as error:
@@ -104,13 +140,20 @@ def _run(desk: Desk, question: str, reply: PlanReply, found: Found) -> Answer:
         )
     wrong = [check for check in checks if check.passed is False]
     if wrong:
+        withdrawn = "The answer that was shown is withdrawn: the two" if drafts else "The two"
         issue = Issue(
             "engines_disagree",
             "",
-            f"The two engines gave different results, so no answer is shown: {wrong[0].detail}",
+            f"{withdrawn} engines gave different results, so no answer is shown: {wrong[0].detail}",
             "Please report this plan.",
         )
         return _failed(question, (issue,), reply)
+    return _with_verdict(drafts[0], checks) if drafts else _told(desk, question, reply, results, checks, found)
+
+
+def _told(
+    desk: Desk, question: str, reply: PlanReply, results: Sequence[PartResult], checks: Sequence[Check], found: Found
+) -> Answer:
     parts = desk.clocked(
         "answer",
         lambda: [
@@ -122,33 +165,13 @@ def _run(desk: Desk, question: str, reply: PlanReply, found: Found) -> Answer:
     )  # fmt: skip
 
 
-def _crosschecked(desk: Desk, reply: PlanReply, results: Sequence[PartResult]) -> list[Check]:
-    """The second engine's verdict on each part; past the size budget it says why it was not asked."""
-    rows = sum(table.rows for table in desk.tables.values())
-    skipped = {
-        "never": "Not cross-checked: switched off in the settings.",
-        "auto": f"Not cross-checked: {rows:,} rows are more than the budget of {desk.settings.crosscheck_rows:,}."
-        if rows > desk.settings.crosscheck_rows
-        else "",
-    }.get(desk.settings.crosscheck, "")
-    if skipped:
-        return [Check("second engine", None, skipped) for _ in results]
-    try:
-        checks: list[Check] = desk.clocked(
-            "crosscheck",
-            lambda: desk.pool.crosscheck(
-                reply,
-                desk.tables,
-                results,
-                clock=desk.clock,
-                metrics=desk.metrics,
-                tick=desk.tick("crosscheck"),
-                **desk.asker,
-            ),
-        )
-        return checks
-    except (LimitExceeded, EngineFault) as error:
-        return [Check("second engine", None, f"Not cross-checked: {error}") for _ in results]
+def _with_verdict(answer: Answer, checks: Sequence[Check]) -> Answer:
+    """A drafted answer whose parts carry their verdicts."""
+    parts = (
+        part.model_copy(update={"checks": (CheckResult(**vars(check)), *part.checks[1:])})
+        for part, check in zip(answer.parts, checks, strict=True)
+    )
+    return answer.model_copy(update={"parts": tuple(parts)})
 
 
 def answer_part(desk: Desk, question: str, result: PartResult, check: Check, found: Found) -> AnswerPart:

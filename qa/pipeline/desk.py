@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from qa.answer.answer import Attempt
+from qa.answer.answer import Answer, Attempt
 from qa.data.semantics import Semantics, send_rules
 from qa.data.table import Table
 from qa.engine.pool import Pool
@@ -19,6 +19,9 @@ from qa.settings import Settings
 Progress = Callable[..., None]
 """Called with a stage (`plan`, `model`, `check`, `run`, `crosscheck`, `answer`) and a detail, also while
 waiting; whatever it raises ends the question."""
+
+Early = Callable[[Answer], None]
+"""Called once with an answer whose cross-check takes longer than a moment; the call that gave it ends with the verdict."""
 
 
 def silent(*_: object) -> None:
@@ -36,6 +39,7 @@ class Desk:
     progress: Progress = silent
     semantics: Mapping[str, Semantics] = field(default_factory=dict)
     session: str = "local"
+    early: Early | None = None
     started: float = field(default_factory=time.perf_counter)
     timings: dict[str, float] = field(default_factory=dict)
 

@@ -90,9 +90,11 @@ def _examples(here: Session, dataset: Dataset) -> None:
 
 
 def progress(here: Session) -> None:
-    """Watch the running question; a finished one becomes an entry."""
+    """Watch the running question, which becomes an entry, and the cross-checks that are not done yet."""
     if here.job:
         watching.watch(here)
+    if any(entry.checking for entry in here.entries):
+        watching.verdicts(here)
 
 
 def answers(here: Session, dataset: Dataset) -> None:

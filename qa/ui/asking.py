@@ -14,7 +14,7 @@ from qa.engine import pool
 from qa.planner import offline
 from qa.planner.dialogue import Turn
 from qa.ui.examples import examples
-from qa.ui.job import Job, Progress
+from qa.ui.job import Early, Job, Progress
 from qa.ui.progress import AT_ONCE
 from qa.ui.session import Dataset, Session, settle
 
@@ -33,7 +33,7 @@ def ask(here: Session, dataset: Dataset, question: str, *, careful: bool = False
     if careful:
         own = own.model_copy(update={"careful": max(own.careful, CAREFUL)})
 
-    def work(progress: Progress) -> Answer:
+    def work(progress: Progress, early: Early) -> Answer:
         return pipeline.ask(
             question,
             tables,
@@ -43,6 +43,7 @@ def ask(here: Session, dataset: Dataset, question: str, *, careful: bool = False
             pool=workers,
             session=name,
             semantics=dataset.semantics,
+            early=early,
         )
 
     _start(here, Job(question, dataset, work, note="asked carefully" if careful else None))
@@ -61,7 +62,7 @@ def run(
     """Run a plan as it is, without a model: an edited plan, a chosen reading, a shared link."""
     own, tables, workers, name = here.settings, dataset.tables, pool.shared(), here.id
 
-    def work(progress: Progress) -> Answer:
+    def work(progress: Progress, early: Early) -> Answer:
         return pipeline.run_plan(
             reply,
             tables,
@@ -71,6 +72,7 @@ def run(
             pool=workers,
             session=name,
             semantics=dataset.semantics,
+            early=early,
         )
 
     _start(here, Job(question, dataset, work, note=note, proposed=proposed, shared=shared))

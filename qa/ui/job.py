@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from qa.ui.session import Dataset
 
 Progress = Callable[..., None]
+Early = Callable[["Answer"], None]
 
 STAGES = {
     "read": "Reading the table",
@@ -36,21 +37,24 @@ class Stopped(BaseException):
 
 @dataclass
 class Job:
-    """One question in flight. `work` gets a progress callback and gives the answer; it runs once, in a thread.
+    """One question in flight. `work` gets a progress callback, and one for an answer that can be shown while its
+    cross-check runs, and gives the answer; it runs once, in a thread.
 
     The callback raises `Stopped` in that thread once `stop()` was called, which lets the pool kill its worker.
     """
 
     question: str
     dataset: Dataset
-    work: Callable[[Progress], Answer]
+    work: Callable[[Progress, Early], Answer]
     note: str | None = None
     proposed: dict[str, Any] | None = None
     shared: Shared | None = None
     answer: Answer | None = None
+    """what can be shown: the answer, or until the job is finished the one that is still being checked"""
     events: list[tuple[str, str]] = field(default_factory=list)
     started: float = field(default_factory=time.monotonic)
     _stop: threading.Event = field(default_factory=threading.Event)
+    _shown: threading.Event = field(default_factory=threading.Event)
     _done: threading.Event = field(default_factory=threading.Event)
 
     def start(self) -> Job:
@@ -67,8 +71,23 @@ class Job:
     def stop(self) -> None:
         """End it: the page has its answer (stopped) at once, the thread ends at its next sign of life."""
         self._stop.set()
-        self.answer = _answer("failed", self.question, STOPPED)
+        self._end(_answer("failed", self.question, STOPPED))
+
+    def show(self, answer: Answer) -> None:
+        """Called by the pipeline with an answer that is still being checked."""
+        if not self._stop.is_set():
+            self.answer = answer
+            self._shown.set()
+
+    def _end(self, answer: Answer) -> None:
+        self.answer = answer
         self._done.set()
+        self._shown.set()
+
+    @property
+    def shown(self) -> bool:
+        """Whether there is something to show: a finished answer, or one that is being checked."""
+        return self._shown.is_set()
 
     @property
     def finished(self) -> bool:
@@ -79,12 +98,12 @@ class Job:
         return time.monotonic() - self.started
 
     def wait(self, seconds: float) -> bool:
-        """True when it finished within `seconds`."""
-        return self._done.wait(seconds)
+        """True when there was an answer to show within `seconds`."""
+        return self._shown.wait(seconds)
 
     def _run(self) -> None:
         try:
-            answer = self.work(self.progress)
+            answer = self.work(self.progress, self.show)
         except Stopped:
             return
         except QAError as error:
@@ -92,8 +111,7 @@ class Job:
         except Exception as error:  # the door: whatever went wrong is shown as one apology, in words
             answer = _apology(self.question, error)
         if not self._stop.is_set():
-            self.answer = answer
-        self._done.set()
+            self._end(answer)
 
 
 STOPPED = "You stopped this question before it was answered."

@@ -6,7 +6,7 @@ from typing import Any
 
 import streamlit as st
 
-from qa.answer.answer import AnswerPart
+from qa.answer.answer import CHECKING, AnswerPart
 from qa.answer.formats import show
 from qa.ui import charts
 from qa.ui.columns import column_config
@@ -96,4 +96,6 @@ def verdict(part: AnswerPart) -> tuple[str, Any, str, str]:
         return "Check failed", "red", ":material/gpp_bad:", escape(failed[0].detail)
     if cross and cross.passed:
         return "Verified", "green", ":material/verified:", f"Two engines agree. {escape(cross.detail)}"
+    if cross and cross.detail == CHECKING:
+        return "Checking…", "blue", ":material/pending:", escape(cross.detail)
     return "Not cross-checked", "gray", ":material/pending:", escape(cross.detail) if cross else "One engine ran it."

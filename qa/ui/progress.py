@@ -18,7 +18,7 @@ EVERY = 0.4
 def watch(here: Session) -> None:
     """Draw the running question; when it is done, draw the page again with its answer."""
     job = here.job
-    if job is None or job.finished:
+    if job is None or job.shown:
         st.rerun()
         return
     with st.container(border=True, key="running"):
@@ -30,6 +30,13 @@ def watch(here: Session) -> None:
         st.text(job.question)
         for stage, detail in job.events[-6:-1]:
             st.caption(f":material/check: {STAGES.get(stage, plain(stage))} {plain(detail)}")
+
+
+@st.fragment(run_every=EVERY)
+def verdicts(here: Session) -> None:
+    """Wait for the cross-checks of answers that are shown already; when one ends, draw the page again with its verdict."""
+    if any(entry.checking and entry.checking.finished for entry in here.entries):
+        st.rerun()
 
 
 def _stage(job: Job) -> str:

@@ -28,7 +28,7 @@ def draw(here: Session) -> Places:
     picker = st.container(horizontal=True, vertical_alignment="bottom", key="picker")
     notice = st.container()
     about = st.container(key="about")
-    running = here.job is not None and not here.job.finished
+    running = here.job is not None and not here.job.shown
     follow = any(e.answer.status == "answered" and e.dataset.key == here.dataset_key for e in here.entries)
     st.container(key="ask").chat_input(
         "Ask a follow-up, or something new" if follow else "Ask a question about this data",

@@ -70,6 +70,8 @@ class Entry:
     """the link this answer was opened from"""
     proposed: dict[str, Any] | None = None
     """the plan as it was before a person edited it"""
+    checking: Job | None = None
+    """the cross-check that still runs"""
 
 
 @dataclass(frozen=True)
@@ -161,13 +163,26 @@ def session() -> Session:
 
 
 def settle(here: Session) -> None:
-    """Move a finished question from the job to the entries. Does nothing while it still runs."""
+    """Move a question with an answer from the job to the entries, and give entries the verdicts that came since."""
+    for entry in here.entries:
+        _concluded(here, entry)
     job = here.job
-    if job and job.finished and job.answer:
+    if job and job.shown and job.answer:
         here.job = None
-        entry = Entry(here.next_id("q"), job.question, job.dataset, job.answer)
+        entry = Entry(here.next_id("q"), job.question, job.dataset, job.answer, checking=job)
         entry.note, entry.proposed, entry.shared = job.note, job.proposed, job.shared
         here.add(entry)
+        _concluded(here, entry)
+
+
+def _concluded(here: Session, entry: Entry) -> None:
+    """The answer with its verdict takes the place of the one that was being checked, on the board too."""
+    job, before = entry.checking, entry.answer
+    if job is None or not job.finished or job.answer is None:
+        return
+    entry.answer, entry.checking = job.answer, None
+    for kept in (here.tiles, here.pinned_answers):
+        kept.update({key: entry.answer for key, answer in kept.items() if answer is before})
 
 
 FORWARDED = ("X-Forwarded-For", "X-Real-Ip", "Forwarded", "Via")

@@ -6,13 +6,14 @@ import threading
 
 from qa.answer.answer import Answer
 from qa.errors import Issue, LimitExceeded
-from qa.ui.job import STOPPED, Job, Progress
+from qa.ui.job import STOPPED, Early, Job, Progress
+from qa.ui.session import Session, settle
 
 WAIT = 30
 
 
 def _job(work: object) -> Job:
-    return Job("q", None, work).start()  # type: ignore[arg-type]
+    return Job("q", None, lambda progress, early: work(progress)).start()  # type: ignore[arg-type,operator]
 
 
 def test_a_finished_job_holds_its_answer_and_its_stages() -> None:
@@ -65,3 +66,25 @@ def test_stop_gives_the_page_back_at_once_and_ends_the_work_at_its_next_sign_of_
     assert job.finished and job.answer and job.answer.reason == STOPPED
     assert ended.wait(WAIT)
     assert job.answer.reason == STOPPED
+
+
+def test_an_answer_is_shown_while_it_is_checked_and_its_verdict_takes_its_place() -> None:
+    verdict = threading.Event()
+    first, last = Answer(status="answered", question="q"), Answer(status="failed", question="q", reason="withdrawn")
+
+    def work(progress: Progress, early: Early) -> Answer:
+        early(first)
+        verdict.wait(WAIT)
+        return last
+
+    here = Session()
+    here.job = Job("q", None, work).start()  # type: ignore[arg-type]
+    assert here.job.wait(WAIT)
+    settle(here)
+    (entry,) = here.entries
+    here.tiles["pinned"] = entry.answer
+    assert (here.job, entry.answer, bool(entry.checking)) == (None, first, True)
+    verdict.set()
+    assert entry.checking and entry.checking._done.wait(WAIT)
+    settle(here)
+    assert (entry.answer, entry.checking, here.tiles) == (last, None, {"pinned": last})
