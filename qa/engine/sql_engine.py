@@ -162,7 +162,7 @@ def run_sql(select: exp.Expr, tables: Mapping[str, Stored], limit: int | None = 
         lent(function)
     connection = connect(tables)
     try:
-        limited = select.limit(limit, copy=False) if limit is not None and isinstance(select, exp.Select) else select
+        limited = select.limit(limit) if limit is not None and isinstance(select, exp.Select) else select
         frame = pl.from_arrow(connection.sql(limited.sql(dialect="duckdb")).to_arrow_table())
         assert isinstance(frame, pl.DataFrame)
         return frame
