@@ -13,6 +13,7 @@ from qa.engine.run import checked_plan, run
 from qa.errors import PlanError
 from qa.plan.plan import PlanReply, parse_reply
 from qa.plan.scope import Clock
+from tests.agreement import ran, reply
 from tests.tables import table
 
 CLOCK = Clock(dt.date(2024, 5, 20))
@@ -231,3 +232,17 @@ def test_two_results_that_differ_are_told_apart() -> None:
 def test_a_negated_missing_condition_is_missing_on_both_engines() -> None:
     found = result(part({"op": "derive", "columns": ["if(not b, 1, 2) as n"]}), t={"b": [True, False, None]})
     assert [row[1] for row in rows(found)] == [2, 1, None]
+
+
+@pytest.mark.parametrize("by", ["50 %", "`50 %`"])
+@pytest.mark.parametrize("step", [
+    {"op": "describe", "columns": ["x", "y"]},
+    {"op": "test", "kind": "pearson", "columns": ["x", "y"]},
+    {"op": "fit", "target": "y", "predictors": ["x"]},
+], ids=lambda step: str(step["op"]))  # fmt: skip
+def test_a_key_in_backticks_keeps_its_name_and_orders_the_groups(step: dict[str, Any], by: str) -> None:
+    groups = ["b", None, "", "a"] * 4
+    rows = {"50 %": groups, "x": list(range(16)), "y": [n * n for n in range(16)]}
+    frame = ran(reply("t", [{**step, "by": [by]}]), {"t": table("t", rows)}).frame
+    assert frame.columns[0] == "50 %"
+    assert frame["50 %"].unique(maintain_order=True).to_list() == ["", "a", "b", None]

@@ -13,7 +13,7 @@ from qa.plan.steps.derive import Derive
 from qa.plan.steps.macro import Inner, stack
 from qa.plan.steps.select import Select, choose
 from qa.plan.steps.step import CheckedStep, Issues, Step, StepExample, worded
-from qa.plan.steps.summarize import Summarize, check_keys
+from qa.plan.steps.summarize import Summarize, check_keys, keys_to_derive
 from qa.types import Column, Kind
 
 RESULT = [
@@ -92,9 +92,7 @@ class Describe(Step):
             metrics += ["date(min(_c)) as first_date", "date(max(_c)) as last_date"]
             dates = []
         label = column.name.replace("'", "''")
-        inner = Inner(scope).then(
-            Derive(op="derive", columns=[f"{name} as _c", *(text for text in self.by or [] if not scope.has(text))])
-        )
+        inner = Inner(scope).then(Derive(op="derive", columns=[f"{name} as _c", *keys_to_derive(scope, self.by or [])]))
         inner.then(Summarize(op="summarize", by=[quoted_name(key) for key in keys], metrics=metrics))
         inner.then(
             Derive(op="derive", columns=[f"'{label}' as `column`", f"'{column.kind}' as kind", *texts, *more, *dates])

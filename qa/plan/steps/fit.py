@@ -18,7 +18,7 @@ from qa.plan.steps.macro import Inner, macro, stack
 from qa.plan.steps.sample import PRIME
 from qa.plan.steps.select import Select
 from qa.plan.steps.step import CheckedStep, Issues, Step, StepExample, worded
-from qa.plan.steps.summarize import Summarize, check_keys
+from qa.plan.steps.summarize import Summarize, check_keys, keys_to_derive
 from qa.plan.steps.window import Window
 
 _LINE: dict[str, list[Any]] = {"x": [1.0, 2.0, 3.0, 4.0, None], "y": [2.1, 3.9, 6.2, 7.8, 1.0]}
@@ -85,7 +85,7 @@ class Fit(Step):
             f"number({target}) as __y",
             *(f"number({f}) as {n}" for n, f in zip(names, [term.formula for term in terms], strict=True)),
         ]
-        columns += [text for text in self.by or [] if not scope.has(text)]
+        columns += keys_to_derive(scope, self.by or [])
         columns.append(" and ".join(f"{name} is not null" for name in ["__y", *names]) + " as __known")
         inner = Inner(scope).then(Derive(op="derive", columns=columns))
         if self.holdout is None:

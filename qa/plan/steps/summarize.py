@@ -106,6 +106,12 @@ def check_keys(scope: Scope, texts: Sequence[str], issues: Issues) -> list[Outpu
     return keys
 
 
+def keys_to_derive(scope: Scope, texts: Sequence[str]) -> list[str]:
+    """The keys that no column holds yet under the name they will have; a quoted or differently cased name is a column."""
+    keys = check_keys(scope, texts, Issues())
+    return [key.text for key in keys if not (isinstance(key.typed, Ref) and key.typed.column.name == key.column.name)]
+
+
 def check_metrics(scope: Scope, texts: Sequence[str], keys: Sequence[Output], issues: Issues) -> list[Output]:
     """The metrics, each seeing the keys and the metrics before it; inside an aggregate the input columns and keys."""
     outer: dict[str, Typed] = {}

@@ -15,7 +15,7 @@ from qa.plan.steps.filter import Filter
 from qa.plan.steps.macro import CheckedMacro, Inner, stack
 from qa.plan.steps.select import Select
 from qa.plan.steps.step import CheckedStep, Issues, Step, StepExample, worded
-from qa.plan.steps.summarize import Summarize, check_keys
+from qa.plan.steps.summarize import Summarize, check_keys, keys_to_derive
 from qa.plan.typed import Aggregate, Apply, Facets, Guard, Ref, facets_of
 from qa.types import Kind
 
@@ -105,7 +105,7 @@ class Test(Step):
         made = [f"{_spelled(scope, text)} as _{letter}" for letter, text in zip("xy", columns, strict=False)]
         made += [f"{_spelled(scope, self.group)} as _g"] if self.group else []
         # Keys that are formulas become columns first, so that later inner steps can name them.
-        made += [text for text in self.by or [] if not scope.has(text)]
+        made += keys_to_derive(scope, self.by or [])
         inner.then(Derive(op="derive", columns=made))
         self.kinds_fit(inner, scope)
         names = ["_x", "_y", "_g"][: len(columns)] + (["_g"] if self.group else [])
